@@ -180,12 +180,7 @@ def _parts(found: Iterable[KnowledgeItem]) -> Iterator[Part]:
     "'Using Redis for caching' --decision --reason 'existing infrastructure'",
 )
 @argument("text", help="The fact, in a sentence.")
-@option(
-    "--section",
-    metavar="S",
-    type=Used("knowledge", "section"),
-    help="The section it belongs to (default: Technical Facts).",
-)
+@option("--section", metavar="S", type=Used("knowledge", "section"), help="Its section (default: Technical Facts).")
 @option("--topic", metavar="T", type=Used("knowledge", "topic"), help="The topic inside the section.")
 @option("--decision", is_flag=True, help="Add it as a decision, with a date, to the section Decisions Made.")
 @option("--date", metavar="D", type=_DAY, help="When it was decided (default of --decision: today).")

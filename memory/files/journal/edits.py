@@ -47,14 +47,7 @@ class _Time(When):
 
 
 AT = _Time(("yesterday 14:30",))
-_LINES = option(
-    "--line",
-    "lines",
-    multiple=True,
-    type=Lines(),
-    metavar="L",
-    help="A line of the entry; may be repeated; - reads lines from stdin.",
-)
+_LINES = option("--line", "lines", multiple=True, type=Lines(), metavar="L", help="A line; repeatable; - reads stdin.")
 
 journal = EntryGroup(
     "journal", "List, add, show, edit and remove journal entries (journal.md and its archive).", ENTRIES, key="entry"
@@ -111,12 +104,7 @@ def show(context: Context, ref: str) -> Result:
 )
 @argument("title", help="What happened.")
 @_LINES
-@option(
-    "--at",
-    type=AT,
-    metavar="TIME",
-    help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2026-12-01 14:30 (default: now).",
-)
+@option("--at", type=AT, metavar="TIME", help="When: 14:30, 'yesterday 14:30' or 2026-12-01 14:30 (default: now).")
 def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None = None) -> Edit:
     """Add an entry on top of today's section."""
     # A missing section is created where its date belongs. BadMoment, UsageError `journal.title`, `journal.line`.

@@ -21,10 +21,7 @@ from .model import FILE, SCHEMA, TASK_KEYS, Plan, plain_section, progress_of, re
 _set = option("--set", "changes", multiple=True, type=Pairs(), help="Set a field, or section; may be repeated.")
 
 orchestration = EntryGroup(
-    "orchestration",
-    "List, add, edit and remove plans of several agents and projects (orchestration.md).",
-    PLANS,
-    key="plan",
+    "orchestration", "List, add, edit and remove plans of agents and projects (orchestration.md).", PLANS, key="plan"
 )
 
 

@@ -134,12 +134,7 @@ def show(context: Context, ref: str) -> Result:
 @argument("title", help="The title.")
 @option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
 @option("--due", type=DUE, metavar="D", help="When due: tomorrow 14:00 or 2 Dec; also fri, +2d, eom, 2026-12-01 14:00.")
-@option(
-    "--recurring",
-    type=RECURRING,
-    metavar="R",
-    help="How it recurs: daily 9:00 or every fri 17:00; also weekdays, monthly on the 1st, or five cron fields.",
-)
+@option("--recurring", type=RECURRING, metavar="R", help="How it recurs: every fri 17:00, weekdays, five cron fields.")
 @option("--assigned", metavar="A", type=Used("tasks", "assigned"), help="Agent or person who does it.")
 @option("--tag", "tags", multiple=True, type=Tag(), help="A tag; may be repeated.")
 @option("--notes", metavar="N", help="Notes.")
