@@ -122,7 +122,7 @@ def _linked(snapshot: Snapshot, item: Any) -> Iterator[tuple[str, Any]]:
                 named = mine.link in (*_MUTUAL, "assigned")
                 yield (mine.link if named else _noun(other.item)), other.item
     if isinstance(item, JournalEntry):
-        names = {found[1] or found[2] for found in _QUOTED.finditer(item.entry.text)}
+        names = set(quoted(item.entry.text))
         titled: tuple[Task | Plan | Monitor, ...] = (
             (*snapshot.tasks.items, *snapshot.plans.items, *snapshot.monitors.items) if names else ()
         )
@@ -149,6 +149,11 @@ def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
         return
     named = re.compile(b"|".join(re.escape(encode(f"{left}{title}{right}")) for left, right in ('""', "“”"))).search
     yield from (entry for entry in snapshot.journal if named(entry.raw.raw))
+
+
+def quoted(text: str) -> Iterator[str]:
+    """Yield the texts in quotation marks, as journal entries name tasks."""
+    return (found[1] or found[2] for found in _QUOTED.finditer(text))
 
 
 # -- links that lead nowhere, occur twice, or are never used ---------------------------------------------------------
