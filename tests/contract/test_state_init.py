@@ -264,14 +264,15 @@ def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, 
 @pytest.mark.parametrize(
     ("run", "one"),
     [
-        ("python -m pytest -q", "python -m pytest tests/test_file.py -k name"),
-        ("make test", "pytest tests/test_file.py -k name"),
+        ("python -m pytest -q", "python -m pytest tests/test_kiln.py -k name"),
+        ("make test", "pytest tests/test_kiln.py -k name"),
         ("tox", None),
     ],
 )
 def test_one_test_is_run_as_all_are(place: Place, run: str, one: str | None) -> None:
     """The tool that the project runs, itself or by a script or target, tells how one test is run."""
     files = {"kiln.py": "x = 1\n", "Makefile": "test:\n\tpytest\n", "tox.ini": "[testenv]\ncommands = pytest\n"}
+    files["tests/test_kiln.py"] = "x = 1\n"
     ci = f"jobs:\n  a:\n    steps:\n    - run: {run}\n"
     notes = made(place, {**files, ".github/workflows/ci.yml": ci})["projectMap"]["architectureNotes"]
     assert [note for note in notes if note.startswith("Single test")] == (
@@ -312,7 +313,6 @@ def test_it_says_what_ci_runs_the_tests_on(place: Place) -> None:
         "The tests in CI use the services `postgres`.",
         "Before the tests CI runs `sudo apt-get install -y libclay-dev`, `./start.sh &`"
         " (from `.github/workflows/ci.yml`).",
-        "Single test: `pytest tests/test_file.py -k name` (usual).",
     ]
 
 

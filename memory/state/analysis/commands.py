@@ -13,27 +13,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from . import kinds
 from .ci import Job, Line, jobs, lines_of
 from .documents import Code, Section, listed, sections_of
-from .kinds import (
-    CHECKS,
-    LAUNCHERS,
-    NARROW,
-    NEVER,
-    ONE_OF,
-    ONE_TEST,
-    PART,
-    PURPOSES,
-    RUN_SCRIPT,
-    SET_UP,
-    is_step,
-    is_test,
-    kind_of,
-    kind_of_script,
-    simple_commands,
-    some_tests,
-)
 from .manifests import Project
+from .single_test import ENV, one_test
 from .tree import Tree, is_aside, stem_of
 from .tree import is_test as is_test_file
 
@@ -119,14 +103,6 @@ _LANGUAGES = {
     "Swift": ("swift",), "Perl": ("perl",), "R": ("r",), "Dart": ("sdk",),
 }  # fmt: skip
 """What workflows call the versions of a language."""
-_RUN_BIN = {"pnpm": "pnpm", "Yarn": "yarn", "Bun": "bunx"}
-"""What runs a program of a package, where it is not `npx`."""
-_ENV = re.compile(r"\A(?:[A-Z_]+=\S* +)+")
-"""The variables that are set for a command."""
-_OF_NODE = ("vitest", "jest", "ava", "mocha")
-_NO_TEST_FILE = re.compile(
-    r"e2e|playwright|browser|\b(?:helpers?|fixtures?|support|set-?up|utils?|mocks?|apps|d)\b", re.I
-)
 _MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_NOTES, _MOST_CHARACTERS = 8, 6, 10, 3, 10, 120_000
 
 
@@ -139,7 +115,7 @@ class Command(NamedTuple):
 
     def json(self) -> dict[str, object]:
         """Return it in the form of a bundle."""
-        purpose = f"{PURPOSES[self.kind]}; {self.source}."
+        purpose = f"{kinds.PURPOSES[self.kind]}; {self.source}."
         return {"label": self.kind.capitalize(), "command": list(self.words), "purpose": purpose}
 
     @property
@@ -192,27 +168,30 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     ]
     # What is usual counts only where nothing is said or run, or only a part of it; a lock file tells the set-up.
     runs = bool(found) or any(job.lines for job in jobs(tree))
-    parts = [one.text for one in found if PART.search(one.text)]
+    parts = [one.text for one in found if kinds.PART.search(one.text)]
     found = [one for one in found if one.text not in parts]
     for one in (one for line, source in _usual(tree, projects) for one in _read(line, source, scripts)):
         begin = " ".join(word for word in one.words[:2] if word[0] != "-")
         part = any(text.startswith(begin) for text in parts)
-        found += [one] if one.kind == SET_UP or not runs or part else []
+        found += [one] if one.kind == kinds.SET_UP or not runs or part else []
     # Those under special conditions come last, before them those of another package manager.
     managers = {name.lower() for one in projects for name in one.ecosystem.run}
     managers -= {one.manager.lower() for one in projects}
 
     def rank(one: Command) -> tuple[bool, bool, bool]:
-        narrow = NARROW.search(one.text) is not None and (one.kind != SET_UP or one.words[0] == "meson")
+        narrow = kinds.NARROW.search(one.text) is not None and (one.kind != kinds.SET_UP or one.words[0] == "meson")
         return narrow, not one.source.startswith("from"), one.words[0] in managers
 
     found.sort(key=rank)
     best = {one.kind: one for one in reversed(found)}
-    if "test" in best and (single := _one_test(tree, projects, best["test"].text, told, scripts)) is not None:
-        best[ONE_TEST] = single
+    if "test" in best:
+        said = [(line.text, one.path) for one in told for line in one.lines if not line.folder]
+        text, source = one_test(tree, projects, best["test"].text, said, scripts)
+        if words := _split(text):
+            best[kinds.ONE_TEST] = Command(kinds.ONE_TEST, words, source)
     if "test" in best and "build" in best and best["build"].words == best["test"].words:
         del best["build"]
-    return [best[kind] for kind in PURPOSES if kind in best]
+    return [best[kind] for kind in kinds.PURPOSES if kind in best]
 
 
 def scripts_of(tree: Tree, projects: list[Project]) -> list[Script]:
@@ -244,54 +223,6 @@ def line_at(text: str, words: str, start: int = 0) -> int:
     """Return the number of the first line with some words; 0 where there is none."""
     at = text.find(words, start)
     return text.count("\n", 0, at) + 1 if at >= 0 else 0
-
-
-def _one_test(
-    tree: Tree, projects: list[Project], test: str, told: list[Told], scripts: dict[str, str]
-) -> Command | None:
-    """Return how one test is run: as the guides say, else with the program that the command `test` runs in the end."""
-    said = [(line.text, section.path) for section in told for line in section.lines if not line.folder]
-    text, path = max(said, key=lambda one: some_tests(one[0], test), default=("", ""))
-    if some_tests(text, test):
-        with suppress(ValueError):
-            return Command(ONE_TEST, tuple(shlex.split(text)), f"from `{path}`")
-    if any(one.ecosystem.name == "Java" for one in projects) and not tree.below("src/test"):
-        # A name that only one of several modules has is an error in the others.
-        return None
-    manager = next((one.manager for one in projects if one.ecosystem.name == "Node.js"), "")
-    for whole in simple_commands(test, scripts):
-        text = _ENV.sub("", whole)
-        env = whole.removesuffix(text)
-        bare = re.sub(rf"\A(?:{LAUNCHERS.pattern})*", "", text)
-        begin = re.sub(r"coverage run(?: -\w)* |(?:c8|nyc) .*|composer exec .*", "", text.removesuffix(bare))
-        form = next(
-            ((found[0], words) for tool, words in ONE_OF if (found := re.match(rf"{tool}(?![\w-])", bare))), None
-        )
-        if form is not None and (words := _with_file(tree, form[1].format(form[0]))):
-            if words.startswith(_OF_NODE) and not begin.strip():
-                begin = f"{_RUN_BIN.get(manager, 'npx')} "
-            begin = "vendor/bin/" if words.startswith("phpunit") and not begin else begin
-            with suppress(ValueError):
-                return Command(ONE_TEST, tuple(shlex.split(f"{env}{begin}{words}")), "usual")
-    return None
-
-
-def _with_file(tree: Tree, words: str) -> str:
-    """Return the words of a command with the largest test of the repository in the place of `test_file` or its like;
-    "" where there is none in the place of `FILE`.
-    """
-    tests = [path for path in tree.files if is_test_file(path) and path.isascii()]
-    if words.endswith("FILE"):
-        tests = [path for path in tests if re.search(r"\.[cm]?[jt]sx?\Z", path)]
-        named = [path for path in tests if re.search(r"[._-](?:test|spec)\.\w+\Z", path)]
-        tests = [path for path in named or tests if not _NO_TEST_FILE.search(path)]
-        return words.replace("FILE", max(tests, key=lambda path: tree.files[path])) if tests else ""
-    found = re.search(r"[^\s=]*\b(test_file|file_test|file_spec)(\.\w+)", words)
-    if found is None:
-        return words
-    name = re.compile(rf"(?:.*/)?{found[1].replace('file', r'[a-z0-9_]+')}{re.escape(found[2])}")
-    tests = [path for path in tests if name.fullmatch(path)]
-    return words.replace(found[0], max(tests, key=lambda path: tree.files[path])) if tests else words
 
 
 def _told(tree: Tree) -> list[Told]:
@@ -333,7 +264,7 @@ def _commands_in(tree: Tree, section: Section) -> list[Line]:
 def _test_jobs(tree: Tree) -> list[Job]:
     """Return the jobs of CI that run tests under usual conditions; where none does, those of the first settings."""
     found = jobs(tree)
-    tested = [job for job in found if any(is_test(line.text) for line in job.lines)]
+    tested = [job for job in found if any(kinds.is_test(line.text) for line in job.lines)]
     return tested or [job for job in found if job.path == found[0].path and not _OF_CHECKS.search(job.path)]
 
 
@@ -347,7 +278,7 @@ def _lines(tree: Tree, told: list[Told]) -> Iterator[tuple[str, str]]:
         for job in (*tested, *(job for job in jobs(tree) if job not in tested))
         for line in job.lines
         # The set-up of another job than that of the tests is for something else.
-        if not line.folder and ((job in tested[:1] and line.always) or (kind_of(line.text, {}) or ("",))[0] != SET_UP)
+        if not line.folder and ((job in tested[:1] and line.always) or kinds.kind_of(line.text, {})[0] != kinds.SET_UP)
     ]
     yield from ((line.text, f"from `{path}`") for line, path in run if line.whole)
     yield from ((line.text, f"like `{path}`") for line, path in run if not line.whole)
@@ -357,7 +288,7 @@ def _named(tree: Tree, own: list[Script]) -> Iterator[tuple[str, str]]:
     """Yield the lines that run the scripts and targets whose names say what they do, each with where it is from."""
     files = list(dict.fromkeys(one.file for one in own))
     for one in sorted(own, key=lambda one: (files.index(one.file), len(one.name), one.name)):
-        if kind_of_script(one.name) and not NEVER.search(one.body):
+        if kinds.kind_of_script(one.name) and not kinds.NEVER.search(one.body):
             yield one.command, f"from `{one.file}`"
     yield from ((line, f"from `{file}`") for file, line in _WHOLE.items() if tree.has(file))
 
@@ -379,14 +310,19 @@ def _usual(tree: Tree, projects: list[Project]) -> Iterator[tuple[str, str]]:
 def _read(line: str, source: str, scripts: dict[str, str]) -> Iterator[Command]:
     """Yield the commands of a line that validate something and can be run as they are."""
     for part in re.split(r"\s*(?:&&|;)\s*", line.strip().removeprefix("$ ")):
-        text = _ENV.sub("", re.sub(r"\s+#.*", "", part).strip())
-        if _PLAIN.fullmatch(text):
-            with suppress(ValueError):
-                words = shlex.split(text)
-                if found := kind_of(" ".join(words), scripts):
-                    # With words added it is no longer what the file says.
-                    whole = source.replace("from", "usual with", 1) if found[1] else source
-                    yield Command(found[0], (*words, *found[1]), whole)
+        text = ENV.sub("", re.sub(r"\s+#.*", "", part).strip())
+        words = _split(text) if _PLAIN.fullmatch(text) else ()
+        kind, more = kinds.kind_of(" ".join(words), scripts)
+        if kind:
+            # With words added it is no longer what the file says.
+            yield Command(kind, (*words, *more), source.replace("from", "usual with", 1) if more else source)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """Return the words of a command; none where a quote is open."""
+    with suppress(ValueError):
+        return tuple(shlex.split(text))
+    return ()
 
 
 def how_to_work(tree: Tree) -> list[str]:
@@ -395,7 +331,7 @@ def how_to_work(tree: Tree) -> list[str]:
     known: set[str] = set()
     for section in _told(tree):
         texts = [f"cd {line.folder} && {line.text}" if line.folder else line.text for line in section.lines]
-        texts = [text for text in dict.fromkeys(texts) if is_step(text) and "`" not in text and "&& mkdir" not in text]
+        texts = [text for text in dict.fromkeys(texts) if kinds.is_step(text) and not re.search("`|&& mkdir", text)]
         if any(is_own(tree, text) for text in texts) and not known.issuperset(texts):
             title = f", “{section.title}”" if section.title else ""
             notes.append(f"From `{section.path}`{title}: {', '.join(f'`{text}`' for text in texts[:_MOST_QUOTED])}.")
@@ -408,8 +344,8 @@ def is_own(tree: Tree, text: str) -> bool:
     words = text.split()
     named = (word.removeprefix("./").lstrip("@") for word in words)
     return (
-        kind_of(text, {}) is not None
-        or ((target := RUN_SCRIPT.match(text)) is not None and target["name"] not in _NO_TARGETS)
+        kinds.kind_of(text, {})[0] != ""
+        or ((target := kinds.RUN_SCRIPT.match(text)) is not None and target["name"] not in _NO_TARGETS)
         or text.removeprefix("./").startswith(("vendor/bin/", "node_modules/.bin/"))
         or any(map(tree.has, named))
     )
@@ -436,31 +372,31 @@ def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[
     services = dict.fromkeys(one for job in tested for one in job.services)
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
     for job in tested[:1]:
-        at = next((at for at, line in enumerate(job.lines) if is_test(line.text)), None)
+        at = next((at for at, line in enumerate(job.lines) if kinds.is_test(line.text)), None)
         steps = [line for line in job.lines[:at] if line.whole and not line.folder and line.always]
-        own = [line for line in steps if kind_of(line.text, {}) is None and _is_prepared(tree, line.text, not test)]
+        own = [line for line in steps if not kinds.kind_of(line.text, {})[0] and _prepares(tree, line.text, not test)]
         said = [f"`{line.text}`" for line in steps if line in own or _PACKAGES.match(line.text)]
         if said:
             when = "Before the tests CI runs" if at is not None else "CI runs"
             notes.append(f"{when} {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`).")
-    for command in (one for one in commands if one.kind in CHECKS):
-        tool = LAUNCHERS.sub("", command.text).partition(" ")[0].rpartition("/")[2]
+    for command in (one for one in commands if one.kind in kinds.CHECKS):
+        tool = kinds.LAUNCHERS.sub("", command.text).partition(" ")[0].rpartition("/")[2]
         runs = [[line.text for line in job.lines] for job in jobs(tree) if f"`{job.path}`" in command.source]
         texts = next((one[: one.index(command.text)] for one in runs if command.text in one), [])
         before = [
-            f"`{one}`" for one in texts if tool in one.split()[1:] and (kind_of(one, {}) or ("",))[0] not in CHECKS
+            f"`{one}`" for one in texts if tool in one.split()[1:] and kinds.kind_of(one, {})[0] not in kinds.CHECKS
         ]
-        if before and not RUN_SCRIPT.match(command.text):
+        if before and not kinds.RUN_SCRIPT.match(command.text):
             notes.append(f"Before `{command.text}` CI runs {', '.join(before)} ({command.source}).")
     inside: dict[tuple[str, str], list[str]] = {}
     for job in jobs(tree):
         for line in job.lines:
             part = line.folder in tree.folders and (not is_aside(f"{line.folder}/") or is_test_file(f"{line.folder}/"))
-            if line.folder and part and is_step(line.text):
+            if line.folder and part and kinds.is_step(line.text):
                 inside.setdefault((line.folder, job.path), []).append(line.text)
     for (folder, path), texts in list(inside.items()):
-        if any(map(is_test, texts)) or (is_test_file(f"{folder}/") and "make" in texts):
-            said = [f"`{text}`" for text in sorted(dict.fromkeys(texts), key=lambda text: not is_test(text))]
+        if any(map(kinds.is_test, texts)) or (is_test_file(f"{folder}/") and "make" in texts):
+            said = [f"`{text}`" for text in sorted(dict.fromkeys(texts), key=lambda text: not kinds.is_test(text))]
             notes.append(f"In `{folder}` CI runs {', '.join(said[:_MOST_INSIDE])} (from `{path}`).")
     del notes[_MOST_NOTES:]
     if tree.has(modules := ".gitmodules"):
@@ -472,11 +408,11 @@ def _named_like(key: str, name: str) -> bool:
     return re.fullmatch(rf"{name}s?(?:[-_]?versions?)?", key, re.IGNORECASE) is not None
 
 
-def _is_prepared(tree: Tree, text: str, alone: bool) -> bool:
+def _prepares(tree: Tree, text: str, alone: bool) -> bool:
     """Return whether a step is one of the project that the tests need; where no test is known (`alone`), any of it."""
     runs = re.sub(r" *&$", "", text)
-    target = RUN_SCRIPT.match(runs)
-    validates = target is not None and kind_of_script(target["name"])
-    if not is_step(runs) or validates or _OF_MACHINE.search(runs) or not is_own(tree, runs):
+    target = kinds.RUN_SCRIPT.match(runs)
+    validates = target is not None and kinds.kind_of_script(target["name"])
+    if not kinds.is_step(runs) or validates or _OF_MACHINE.search(runs) or not is_own(tree, runs):
         return False
     return alone or runs != text or _PREPARES.match(runs) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 SET_UP, ONE_TEST, CHECKS = "set up", "single test", ("types", "lint", "format")
 PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", ONE_TEST: "Runs one of them",
@@ -86,29 +85,10 @@ _NO_STEP = re.compile(
     r"|composer update|pip freeze|sleep|\w+ version$)\b|[A-Z_]+=\S*$|.*-V$|-"
 )
 """Lines of a script that are not of the project."""
-_OF_TEST = re.compile(r"(?:bundle exec )?(?:ruby|python3?|node|perl|php|m) (?:-\S+ )*\S*test")
-_BY_NAME = re.compile(r" (?:--(?:name|filter|tests)|-[kt]|-run|-Dtest)[ =]|\w::\w|\.\w+:\d+")
-_SELECTS = re.compile(
-    rf"(?!.*(?:playwright|browser|e2e|bench)).*(?:{_BY_NAME.pattern}|\btest_\w+|\[match\]"
-    r"|(?:\b(?:tests?|specs?|t)|__tests__)/\S*\w\.\w+|\w[._](?:test|spec)\.\w+)"
-)
-"""Words that choose some of the tests."""
-ONE_OF = (
-    (r"(?:pytest|py\.test)", "pytest tests/test_file.py -k name"), (r"cargo (?:nextest|test)", "cargo test name"),
-    ("go test", "go test -run Name ./..."), ("mix test", "mix test test/file_test.exs:12"),
-    ("rspec", "rspec spec/file_spec.rb:12"), ("phpunit", "phpunit --filter name"),
-    (r"\./gradlew", "./gradlew test --tests Name"), (r"\./mvnw", "./mvnw test -Dtest=Name"),
-    ("mvn", "mvn test -Dtest=Name"), ("vitest", "vitest run FILE"), (r"jest", "jest FILE"), ("ava", "ava FILE"),
-    ("dotnet test", "dotnet test --filter Name"), ("swift test", "swift test --filter Name"),
-    ("ctest", "ctest --test-dir build -R name"), ("unittest", "unittest tests.test_file"),
-    (r"mocha(?: --?[\w-]+(?:[ =][\w.-]+(?:/[\w.-]+)*(?=\s|$))?)*", "{} FILE"),
-    (r"node(?: --?[\w-]+(?:[ =](?!--)[\w./-]+)?)*? --test", "{} FILE"),
-)  # fmt: skip
-"""The programs that run tests, each with how it runs one of them: `{}` is the program with its options."""
 
 
-def kind_of(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:
-    """Return the kind of a command and the words that make it end by itself; None where it is of no use here."""
+def kind_of(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]]:
+    """Return the kind of a command ("" for one of no use here), and the words that make it end by itself."""
     core = LAUNCHERS.sub("", text, count=1) if LAUNCHERS.match(text) else text
     script = RUN_SCRIPT.match(core)
     name = script["name"] if script is not None else core.partition(" ")[0].removeprefix("./")
@@ -117,16 +97,16 @@ def kind_of(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] |
     if script is not None and not kind:
         kind = kind_of_script(name)
         if {kind} < {kind_of_script(word) for word in core[script.end() :].split() if word in scripts} | {kind}:
-            return None
+            return "", ()
         if name in ("check", "checks") and body:
             kind = "" if not _LINTS.search(body) else "lint"
             kind = "test" if re.search("test|spec|verify|race", body) else kind
         inner = " -r" in core or "--recursive" in core
         if not (name in scripts or inner or script["runner"] in ("pdm", "poe", "hatch", "rake", "invoke", "melos")):
-            return None
+            return "", ()
     done = f"{text} {body}"
     if not kind or NEVER.search(done):
-        return None
+        return "", ()
     more = next((word for pattern, word in _ONCE if pattern.search(done)), "")
     dashes = ("--",) if more and script is not None and text.startswith("npm") else ()
     return kind, (*dashes, more) if more else ()
@@ -144,32 +124,8 @@ def is_step(text: str) -> bool:
 
 def is_test(text: str) -> bool:
     """Return whether a command runs tests, or a script whose name says so."""
-    found, target = kind_of(text, {}), RUN_SCRIPT.match(text)
-    if found is not None:
-        return found[0] == "test"
+    target = RUN_SCRIPT.match(text)
+    if found := kind_of(text, {})[0]:
+        return found == "test"
     kind = kind_of_script(target["name"]) if target is not None else ""
     return kind == "test" or (target is not None and not kind and re.match(r"test\b|ci\Z", target["name"]) is not None)
-
-
-def some_tests(text: str, test: str) -> int:
-    """Return how well a command shows how one test is run, where `test` runs all: 0 for another command."""
-    tests = (is_test(text) or text.startswith(f"{test} ")) and is_step(text)
-    if not (tests or _OF_TEST.match(text)) or NEVER.search(text) or not _SELECTS.match(text):
-        return 0
-    return 1 + (" -- " not in text) + 2 * (_BY_NAME.search(text) is not None)
-
-
-def simple_commands(text: str, scripts: dict[str, str], depth: int = 4) -> Iterator[str]:
-    """Yield what a command runs in the end: itself, or what the script or target does that it names."""
-    script = RUN_SCRIPT.match(text)
-    body = scripts.get(script["name"], "") if script is not None else ""
-    if script is None or not body or not depth:
-        yield text
-        return
-    for part in re.split(r"\s*(?:&&|;|\n)\s*", body):
-        bare = part.strip(" \t@-")
-        words = bare.split()
-        # What a target needs is made before it.
-        needed = script["runner"] == "make" and words and all(word in scripts for word in words)
-        for one in [f"make {word}" for word in words] if needed else [bare]:
-            yield from simple_commands(one, scripts, depth - 1)
