@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from importlib.util import find_spec
-from math import ceil
 from threading import Lock
 from types import ModuleType
 from typing import NamedTuple
@@ -47,7 +45,6 @@ _CAPITAL_INSIDE = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z])")
 _NAME = re.compile("(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST_NAME = 64
-_FEWEST = 3
 
 
 def fold(text: str) -> str:
@@ -231,25 +228,3 @@ def overlap(one: str, other: str) -> float:
     """Return the share of words that two texts have in common, from 0 to 1."""
     mine, others = set(tokens(one)), set(tokens(other))
     return len(mine & others) / len(mine | others) if mine and others else 0.0
-
-
-def alike(texts: Sequence[Sequence[str]], least: float, most: int = 200) -> Iterator[tuple[int, int, int, int]]:
-    """Yield pairs of texts, given as their words, that have at least the share `least` of all their words in common.
-
-    Each pair is the place of the later and of the earlier text, the words that both have, and those of both together.
-    Texts of fewer than three different words are alike where they are the same. A text is compared with at most `most`
-    others that have one of its rare words.
-    """
-    sets = [frozenset(words) for words in texts]
-    counts = Counter(word for one in sets for word in one)
-    seen: dict[str, list[int]] = defaultdict(list)
-    for place, mine in enumerate(sets):
-        # Two sets that share enough words have one of their rarest words in common.
-        rarest = sorted(mine, key=lambda word: (counts[word], word))[: len(mine) - ceil(least * len(mine)) + 1]
-        for other in sorted({one for word in rarest for one in seen[word][:most]}):
-            shared, union = len(mine & sets[other]), len(mine | sets[other])
-            few = min(len(mine), len(sets[other])) < _FEWEST
-            if list(texts[place]) == list(texts[other]) if few else shared >= least * union:
-                yield place, other, shared, union
-        for word in rarest:
-            seen[word].append(place)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Unpack
 from urllib.parse import unquote, urlsplit
 
 from memory.base.clock import format_utc
+from memory.base.git import common_of, git_folder, top_of
 from memory.errors import BlockedError, MemdeckError
 from memory.review.proposals import hold
 from memory.storage import PrivateState, Store
@@ -36,7 +37,6 @@ _SESSIONS, _SESSION_BYTES = 5, 65_536
 _MOST_FOLDERS = 500
 _LONGEST_SLUG = 200
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
-_WORKTREE = re.compile(rb"gitdir: ((/.*)/\.git/worktrees/[^/\n]+)\n?")
 _SETTINGS_BYTES, _MARK_BYTES = 1_000_000, 4096
 
 
@@ -164,27 +164,16 @@ def _projects(projects: Path, top: str) -> Iterator[Path]:
 
 
 def project_root(root: Path) -> Path:
-    """Return the root of the git repository around a folder, the main one for a worktree; else the folder itself."""
-    for folder in (root, *root.parents):
-        mark = folder / ".git"
-        if mark.is_dir():
-            return folder
-        if mark.is_file():
-            return _main_tree(mark) or folder
-    return root
+    """Return the root of the git repository around a folder, the main one for a worktree; else the folder itself.
 
-
-def _main_tree(mark: Path) -> Path | None:
-    """Return the main tree of a worktree, given its file `.git`; None unless that repository lists the worktree.
-
-    The sender of a folder could otherwise have the memory of any project shown in it.
+    A worktree counts only where its repository lists it: the sender of a folder could otherwise have the memory of any
+    project shown in it.
     """
-    found = _WORKTREE.fullmatch(_start(mark, _MARK_BYTES))
-    if found is None:
-        return None
-    own, main = map(os.fsdecode, found.groups())
-    listed = os.fsdecode(_start(Path(own, "gitdir"), _MARK_BYTES)).strip()
-    return Path(os.path.realpath(main)) if listed in (str(mark), os.path.realpath(mark)) else None
+    top = top_of(str(root))
+    if top is None:
+        return root
+    common = common_of(git_folder(top) or os.path.join(top, ".git"))
+    return Path(os.path.dirname(common) if os.path.basename(common) == ".git" else top)
 
 
 def session_folders(project: Path) -> tuple[str, ...]:

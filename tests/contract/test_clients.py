@@ -297,7 +297,8 @@ def test_a_repository_shows_the_memory_of_another_only_to_its_worktrees(workspac
     """A file `.git` that names a repository shows its memory only where that repository lists the folder."""
     main = workspace.work
     other = put(workspace.top / "other/.aiter/memory", tasks__md=b"## Pending\n").parents[1]
-    own = put(main / ".git/worktrees/other", gitdir=b"/somewhere/else/.git\n")
+    head = {"HEAD": b"ref: refs/heads/other\n", "commondir": b"../..\n"}
+    own = put(main / ".git/worktrees/other", gitdir=b"/somewhere/else/.git\n", **head)
     put(other, __git=b"gitdir: " + os.fsencode(os.path.realpath(own)) + b"\n")
 
     def seen() -> int:
