@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import takewhile
 
-from memory.base.words import content_words, stem, terms, tokens
+from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
 
 from . import intents
@@ -148,19 +148,15 @@ class _Question:
         return next(filter(None, (way() for way in ways)), [])
 
     def _is_better(self, hit: Hit, fact: Item) -> bool:
-        """Return whether a command that the repository itself tells fits better than one among the facts: that one is
-        only usual, or lacks a word of the question.
+        """Return whether an item fits better than a command among the facts: as it tells of the command that is asked
+        about, or as a way to do something that has a word of the question which the command lacks.
         """
         item, words = hit[0], {stem(one) for one in self.asked.telling if not says_little(one)}
-        if "usual" in fact.said:
-            title = {stem(one) for one in content_words(item.title) if not self.asked.is_little(one)}
-            asked = {stem(one) for one in content_words(self.text) if not self.asked.is_little(one)}
-            single = fact.topic != "single test" or _SINGLE.search(f"{item.title} {item.said}") is not None
-            return item.topic == "command" and single and asked <= title and len(title - asked) <= len(asked)
-        if self.asked.is_about and item.topic == "passage" and self.asked.is_of_command(item.said):
-            return fact.topic in COMMANDS
-        more = fact.topic in COMMANDS and not words <= {stem(one) for one in tokens(fact.said)}
-        return more and self.asked.is_how and runs(item.said) and words <= {stem(one) for one in hit[2]}
+        if fact.topic not in COMMANDS:
+            return False
+        if self.asked.is_how:
+            return runs(item.said) and words <= {stem(one) for one in hit[2]} and not words <= _stems(fact.said)
+        return self.asked.is_about and item.topic == "passage" and self.asked.is_of_command(item.said)
 
     def _answers(self, intent: Intent) -> list[Hit]:
         """Return the items on the topics of an intent that have all other words of the question."""
@@ -173,7 +169,7 @@ class _Question:
             (one, 1.0, tuple(sorted(rest)))
             for one in self._on(intent.topics)
             if all(re.search(word, one.said, re.IGNORECASE) for word in needs)
-            and wanted <= {stem(word) for word in tokens(f"{one.title} {one.said} {one.text}")}
+            and wanted <= _stems(f"{one.title} {one.said} {one.text}")
         ]
 
     def _on(self, topics: Sequence[str]) -> Iterator[Item]:
@@ -221,7 +217,7 @@ class _Question:
         found = [looked_up(Fact(path, path, path), "module")._replace(text=text) for path, text in names]
         wanted = {stem(one) for one in self.asked.telling}
         hits = best_of(found, self.asked)
-        hits.sort(key=lambda hit: not wanted & {stem(one) for one in terms(words_of(hit[0].file))})
+        hits.sort(key=lambda hit: not wanted & _stems(words_of(hit[0].file)))
         return [looked_up(self.lookups.file(hit[0].file), "named") for hit in hits[:3]]
 
     def _exactly(self, name: str) -> Iterator[Item | Fact]:
@@ -233,3 +229,8 @@ class _Question:
         yield from takewhile(lambda one: ", declares `" in one.said, facts)
         yield from (one for one, _ in mapped)
         yield from facts
+
+
+def _stems(text: str) -> set[str]:
+    """Return the stems of the words of a text."""
+    return {stem(word) for word in tokens(text)}
