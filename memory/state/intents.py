@@ -107,7 +107,7 @@ NEUTRAL = frozenset(
     recommended first main present standard standards edition gem crate jar plugin framework workspace release
     releases tag new build built building compile high low old oldest lowest many much only all allowed always ever
     really without before after instead every each auto automatically known recorded made done one happens happened
-    long look like want begin know mean means there any myself yourself itself
+    long look like want begin know mean means there any myself yourself itself computed calculated handled performed
     """.split()  # noqa: SIM905
 )
 """The stems of words in questions that are about nothing in particular."""
@@ -143,6 +143,11 @@ def is_name(word: str) -> bool:
 
 
 _NO_COMMAND_ASKED = re.compile(r"why|where|what (?:is|are)\b(?!.*\bcommand)", re.IGNORECASE)
+_PLACE, _A_PLACE = (
+    re.compile(r"where (?:is|are)\b", re.IGNORECASE),
+    re.compile(r"`[^`]*[\w/][./][\w/][^`]*`|://|\A[\w/.-]+\Z"),
+)
+"""A question about a place in the repository, and what a text that tells one has."""
 _FORMS = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(said, re.IGNORECASE))
     for asked, said in (
@@ -224,7 +229,9 @@ class Asked:
         """Return how well the form of a text, or of a command, fits that of the question; 0 for not at all."""
         if self.is_how:
             return _FITTING if is_command else 1.0 if runs(said) else _PROSE
-        if is_command and _NO_COMMAND_ASKED.match(self.text):
+        if (is_command and _NO_COMMAND_ASKED.match(self.text)) or (
+            _PLACE.match(self.text) and not _A_PLACE.search(said)
+        ):
             return 0.0
         form = next((form for asked, form in _FORMS if asked.search(self.text)), None)
         other = is_command and not self.text.lower().startswith("how ")
