@@ -112,12 +112,12 @@ REGISTRY: tuple[SystemName, ...] = (
             VerbName("journal", _FILES + "journal.edits:journal", "List, add, show, edit and remove journal entries."),
             VerbName(
                 "knowledge",
-                _FILES + "knowledge:knowledge",
+                _FILES + "verbs.knowledge:knowledge",
                 "List, add, edit and remove facts and decisions.",
             ),
             VerbName(
                 "contacts",
-                _FILES + "contacts:contacts",
+                _FILES + "verbs.contacts:contacts",
                 "List, add, edit and remove channels, routes and people.",
             ),
             VerbName(
@@ -126,7 +126,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "List, add, edit and remove plans, with their phases and their progress.",
             ),
             VerbName("monitors", "memory.monitoring.operations:monitors", "List, add, edit, remove and run monitors."),
-            VerbName("config", _FILES + "config:config", "List, get, set and unset settings of the workspace."),
+            VerbName("config", _FILES + "verbs.config:config", "List, get, set and unset settings of the workspace."),
         ),
         panes=(
             PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),

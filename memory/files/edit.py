@@ -24,7 +24,8 @@ from memory.errors import MemdeckError, RefusedError, UsageError
 from . import template_files
 from .fields.dress import PlainSection, items_as_entries, plain_bullets, without_twins
 from .fields.values import Schema
-from .refs import Item, Lookup, Place, PlacedEntry, short
+from .find import Lookup
+from .refs import Item, Place, PlacedEntry, short
 from .snapshot import Snapshot
 
 

@@ -13,16 +13,17 @@ from typing import Any
 from memory.base.recurrence import read_recurrence
 from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.files.config import config, set_setting, unset_setting
 from memory.files.contacts import KINDS as CONTACT_KINDS
-from memory.files.contacts import contacts
+from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
 from memory.files.journal.edits import journal
-from memory.files.knowledge import knowledge
 from memory.files.operations import Call
 from memory.files.plans.edits import orchestration
-from memory.files.refs import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup, identity_hex
+from memory.files.refs import identity_hex
 from memory.files.tasks.operations import OPEN, SECTIONS, tasks
 from memory.files.tasks.order import due_when
+from memory.files.verbs.config import config, set_setting, unset_setting
+from memory.files.verbs.contacts import contacts
+from memory.files.verbs.knowledge import knowledge
 from memory.monitoring.operations import monitors
 from memory.operations import Day, Group, Operation
 from memory.search.records import RECORDS, Record

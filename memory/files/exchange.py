@@ -20,13 +20,13 @@ from memory.document.lines import count_line_ends, decode, encode, split_lines, 
 from memory.document.nodes import bare
 from memory.errors import MemdeckError, UsageError
 from memory.files.config import Setting
-from memory.files.contacts import KINDS, Contact, Contacts, add_contact, places_of, tables_of
+from memory.files.contacts import KINDS, Contact, Contacts, places_of, tables_of
 from memory.files.edit import bullet_source, started_document, with_text
 from memory.files.fields.values import moment_or_none
 from memory.files.journal.edits import FILE as JOURNAL
 from memory.files.journal.edits import JOURNAL_EDITS
 from memory.files.journal.model import JournalEntry, read_lines, split_heading, write_line, write_lines
-from memory.files.knowledge import DECISIONS, KnowledgeItem, compose, with_knowledge
+from memory.files.knowledge import DECISIONS, KnowledgeItem
 from memory.files.knowledge import FILE as KNOWLEDGE
 from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
@@ -35,6 +35,8 @@ from memory.files.tasks.edits import FILE as TASKS
 from memory.files.tasks.edits import TASK_EDITS, heading
 from memory.files.tasks.model import SECTIONS, Task
 from memory.files.tasks.reading import PRIORITIES, SCHEMA, DueValue, Head, is_run, read_due, write_tags
+from memory.files.verbs.contacts import add_contact
+from memory.files.verbs.knowledge import compose, with_knowledge
 
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 

@@ -1,26 +1,22 @@
-"""The monitors of monitors.md: what is watched, how often, and the last result; and the edits of them.
+"""The monitors of monitors.md: what is watched, how often, and the last result.
 
 Commands and addresses are text here; nothing is run or requested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import Any
 
 from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
-from memory.document import Document, Entry
+from memory.document import Document
 from memory.document.nodes import Section
-from memory.errors import UsageError
-from memory.files.edit import Edit, EntryEdits, Step, one_line, started_document, titled
 from memory.files.fields import dress
 from memory.files.fields.dress import LineFinding, PlainFile, PlainSection
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
-from memory.files.refs import MONITORS, FieldText, FileView, PlacedEntry, identity_hex
-from memory.files.snapshot import Snapshot
+from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
 
 FILE = "monitors.md"
 KIND = "monitors"
@@ -204,33 +200,3 @@ def plain_monitors(document: Document) -> PlainFile:
     )
     others = dress.unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
     return PlainFile(document, (*others, *found.findings))
-
-
-# -- operations, and the edits that they make ----------------------------------------------------------------------
-
-_CODE, _NAME = "monitor.name", "the name of a monitor"
-MONITOR_EDITS = EntryEdits(
-    MONITORS,
-    "monitors",
-    "monitor",
-    schema=SCHEMA,
-    setters=dict.fromkeys(("name", "title"), titled(_CODE, _NAME)),
-    plain=plain_section,
-    titles={SECTION: SECTION},
-)
-
-
-def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
-    """Add a monitor at the end of the section Monitors; UsageError `monitor.name` for a name that is taken."""
-    title = one_line(_CODE, _NAME, name)
-    if any(monitor.name == title for monitor in snapshot.monitors):
-        raise UsageError(_CODE, f"there already is a monitor {title[:60]!r}", "give it another name")
-    document = started_document(snapshot, FILE, now)
-    entry = MONITOR_EDITS.composed(title, values, document.newline, snapshot.zone)
-    return MONITOR_EDITS.add(document, SECTION, entry, title)
-
-
-def edit_monitor(snapshot: Snapshot, ref: str, values: Mapping[str, str], base: Entry | None = None) -> Edit:
-    """Set fields and the name; an empty value removes a field. What others changed since `base` stays."""
-    zone = snapshot.zone
-    return MONITOR_EDITS.edit(snapshot, ref, lambda item: Step(MONITOR_EDITS.with_values(item, base, values, zone)))

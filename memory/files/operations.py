@@ -14,7 +14,7 @@ from memory.operations import Context, Group, Parameter, Ref, argument, option
 from memory.operations.result import Paint, Result, listing
 
 from .edit import Edit, Edits, Refs
-from .refs import Lookup
+from .find import Lookup
 from .snapshot import Snapshot
 
 

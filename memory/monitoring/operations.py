@@ -9,9 +9,10 @@ from memory.base.clock import format_local, format_utc
 from memory.base.cron import describe
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
-from memory.files.monitors import FIELD_KEYS, MONITOR_EDITS, add_monitor, edit_monitor
+from memory.files.find import MONITORS, find_monitor
+from memory.files.monitors import FIELD_KEYS
 from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, whole_text
-from memory.files.refs import MONITORS, find_monitor
+from memory.files.verbs.monitors import MONITOR_EDITS, add_monitor, edit_monitor
 from memory.monitoring.alerts import read_span
 from memory.monitoring.ledger import key_of, ledger_of
 from memory.monitoring.messages import Addresses, ping_at_end, read_route, send_message

@@ -23,10 +23,10 @@ from memory.base.safe_text import plural, visible
 from memory.document import Document, Entry
 from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError, UsageError
 from memory.files.edit import Edit
+from memory.files.find import find_monitor, find_task
 from memory.files.journal.edits import with_notes
 from memory.files.monitors import FILE as MONITORS
 from memory.files.monitors import Monitor
-from memory.files.refs import find_monitor, find_task
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import done_task

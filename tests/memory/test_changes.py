@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import ConflictError, NotFoundError
 from memory.files import MEMORY_FILES
-from memory.files.refs import find_entry, find_task
+from memory.files.find import find_entry, find_task
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.history.changes import row, views_of

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
+from memory.files.find import find_entry, find_monitor, find_plan, find_task
 from memory.files.journal import edits as journal_edits
-from memory.files.refs import find_entry, find_monitor, find_plan, find_task
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.files.tasks.model import Task
@@ -247,7 +247,7 @@ def test_refs_hold_in_contacts_and_knowledge(opened: Callable[..., Workspace]) -
     wet = [one.ref for one in workspace.snapshot().knowledge.items]
     (workspace.memory / "contacts.md").write_text("## People\n- **Alice** (Sales): calls\n")
     (workspace.memory / "knowledge.md").write_text("## Facts\n- water is wet\n")
-    from memory.files.refs import find_contact, find_knowledge
+    from memory.files.find import find_contact, find_knowledge
 
     left = find_contact(workspace.snapshot(), alices[1])
     assert getattr(left, "role", None) == "Sales"
@@ -263,7 +263,7 @@ def test_several_equal_facts_are_removed_as_one_change(
     opened: Callable[..., Workspace], which: tuple[int, ...]
 ) -> None:
     """Equal facts that were selected together go together, though the refs of the others end with the first."""
-    from memory.files.knowledge import KNOWLEDGE_EDITS
+    from memory.files.verbs.knowledge import KNOWLEDGE_EDITS
 
     workspace = opened(knowledge="## A\n- wet\n- dry\n## B\n- wet\n## A\n- wet\n- wet\n")
     facts = [one for one in workspace.snapshot().knowledge.items if one.text == "wet" and one.section == "A"]

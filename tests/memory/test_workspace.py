@@ -15,7 +15,7 @@ from memory.document.merge import kind_of, merge, ours_of
 from memory.errors import UsageError
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
-from memory.files.refs import find_task
+from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
 from memory.files.versions.merging import MergeConflict
 from memory.history.undo import undo_in

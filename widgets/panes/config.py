@@ -10,20 +10,10 @@ from typing import Any, ClassVar
 from memory.base.cron import describe
 from memory.base.safe_text import plural
 from memory.base.values import split_field
-from memory.files.config import (
-    BOOLEAN_KEYS,
-    CRON_KEYS,
-    SETTINGS,
-    UNUSED,
-    Config,
-    Declared,
-    Setting,
-    set_setting,
-    unset_setting,
-    value_problem,
-)
+from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, SETTINGS, UNUSED, Config, Declared, Setting, value_problem
 from memory.files.fields.values import Value
 from memory.files.snapshot import Snapshot
+from memory.files.verbs.config import set_setting, unset_setting
 from widgets.detail import Labelled, Prose
 from widgets.input.date_fields import next_run_words
 from widgets.input.fields import FieldSpec

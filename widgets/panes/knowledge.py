@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.base.safe_text import plural
-from memory.files.knowledge import KnowledgeItem, edit_knowledge
+from memory.files.knowledge import KnowledgeItem
 from memory.files.snapshot import Snapshot
+from memory.files.verbs.knowledge import edit_knowledge
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose
 from widgets.input.fields import FieldSpec

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from memory.base.cron import describe
 from memory.files.check import unread_lines
-from memory.files.monitors import MONITOR_EDITS, Monitor
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
+from memory.files.verbs.monitors import MONITOR_EDITS
 from memory.monitoring.ledger import Past
 from memory.monitoring.overview import LAST, MonitorStanding
 from memory.monitoring.settings import kind_of, runnable

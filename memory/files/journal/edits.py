@@ -16,8 +16,8 @@ from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Step, beside_others, started_document
 from memory.files.fields.values import Schema
+from memory.files.find import ENTRIES, find_entry
 from memory.files.operations import Call, EntryGroup, Part, in_words, outlined, something, whole_text
-from memory.files.refs import ENTRIES, find_entry
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, When, Whole, argument, option
 from memory.operations.result import Paint, Result

@@ -10,8 +10,8 @@ from memory.document.tables import Table, add_row, compose_table, remove_row
 from memory.errors import ConflictError, NotFoundError, UsageError
 from memory.files import edit as edits
 from memory.files.edit import Edit, EntryEdits, Refs, Step
+from memory.files.find import PLANS, find_plan
 from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, whole_text
-from memory.files.refs import PLANS, find_plan
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Pairs, argument, option
 from memory.operations.result import Paint, Result, listing

@@ -12,8 +12,9 @@ from memory.document import Document, Entry, Section
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Refs, Step, with_text
 from memory.files.fields.dress import plain_name
+from memory.files.find import TASKS
 from memory.files.journal.edits import with_notes
-from memory.files.refs import TASKS, short
+from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
 from . import reading

@@ -12,8 +12,9 @@ from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.edit import Edit, Refs, Step, started_document
 from memory.files.fields.values import moment_or_none
+from memory.files.find import TASKS, find_task
 from memory.files.operations import UNSET, Call, EntryGroup, Part, in_words, outlined, pairs, something, whole_text
-from memory.files.refs import TASKS, find_task, short
+from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 from memory.operations import DUE, RECURRING, Choice, Context, Pairs, Suggested, Tag, Used, Whole, argument, option
 from memory.operations.result import Paint, Result, fields_of

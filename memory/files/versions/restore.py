@@ -10,11 +10,12 @@ from memory.document import Document, Entry
 from memory.errors import MemdeckError
 from memory.files import ARCHIVE_KINDS
 from memory.files.edit import Edit, EntryEdits, started_document
+from memory.files.find import Lookup
 from memory.files.journal.edits import JOURNAL_EDITS, without_entry
 from memory.files.journal.model import JournalEntry, read_date, split_heading
 from memory.files.plans.edits import PLAN_EDITS
 from memory.files.plans.model import Plan
-from memory.files.refs import Lookup, read_ref, short
+from memory.files.refs import read_ref, short
 from memory.files.snapshot import Snapshot, kind_of
 from memory.files.tasks.edits import TASK_EDITS
 from memory.files.tasks.model import Task

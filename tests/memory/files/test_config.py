@@ -9,7 +9,8 @@ import pytest
 from memory.base.clock import find_zone
 from memory.errors import ConfigError, MemdeckError, NotFoundError, UsageError
 from memory.files import template_files
-from memory.files.config import MaintenanceSettings, get_setting, set_setting, unset_setting
+from memory.files.config import MaintenanceSettings
+from memory.files.verbs.config import get_setting, set_setting, unset_setting
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.errors import MemdeckError, UsageError
 from memory.files import template_files
-from memory.files.contacts import add_contact, edit
+from memory.files.verbs.contacts import add_contact, edit
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, left_by, snapshot_of, text_of
 

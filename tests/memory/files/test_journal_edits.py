@@ -9,9 +9,9 @@ import pytest
 
 from memory.base.clock import BadMoment
 from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.files.find import find_entry
 from memory.files.journal import edits as journal_edits
 from memory.files.journal.model import clean_line
-from memory.files.refs import find_entry
 from memory.files.snapshot import Snapshot
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memory.errors import MemdeckError, UsageError
 from memory.files import template_files
-from memory.files.knowledge import add_knowledge, edit_knowledge
-from memory.files.refs import find_knowledge
+from memory.files.find import find_knowledge
+from memory.files.verbs.knowledge import add_knowledge, edit_knowledge
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, left_by, snapshot_of, text_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memory.files.find import find_contact, find_entry, find_monitor, find_plan, find_task
 from memory.files.links import links_of
-from memory.files.refs import find_contact, find_entry, find_monitor, find_plan, find_task
 from tests.fixture_files import sample, sample_names, with_newlines
 from tests.memory_files import snapshot_of
 

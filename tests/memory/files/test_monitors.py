@@ -6,8 +6,8 @@ import pytest
 
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, UsageError
 from memory.files import template_files
-from memory.files.monitors import MONITOR_EDITS, add_monitor, edit_monitor
-from memory.files.refs import find_monitor
+from memory.files.find import find_monitor
+from memory.files.verbs.monitors import MONITOR_EDITS, add_monitor, edit_monitor
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, left_by, snapshot_of
 

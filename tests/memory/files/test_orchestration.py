@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.files.find import find_plan
 from memory.files.plans.model import MAX_CHARACTERS, Plan, read_plan_json
-from memory.files.refs import find_plan
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import snapshot_of
 

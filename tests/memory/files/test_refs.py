@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import AmbiguousError
-from memory.files.refs import find_task, read_ref, tell_apart
+from memory.files.find import find_task
+from memory.files.refs import read_ref, tell_apart
 from tests.memory_files import snapshot_of
 
 TWINS = """\

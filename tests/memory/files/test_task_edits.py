@@ -15,7 +15,7 @@ from memory.base.clock import BadMoment, read_moment
 from memory.base.cron import BadCron
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
-from memory.files.refs import find_task
+from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations

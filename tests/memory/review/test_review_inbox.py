@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.files.refs import find_task
+from memory.files.find import find_task
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.history.undo import redo_in, undo_in
