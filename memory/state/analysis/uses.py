@@ -54,10 +54,9 @@ def weights(tree: Tree) -> dict[str, Weight]:
     for path in sources:
         language = language_of(path)
         outer = (one for one in declared_in(texts[path], language) if one.is_outer(language) and not one.is_value)
+        names = {one.name.rpartition(".")[2] for one in outer if "::" not in one.name}
         # A name of one word in small letters is often that of something else, too.
-        for name in {
-            one.name.rpartition(".")[2] for one in outer if re.search("[A-Z_]", one.name) and "::" not in one.name
-        }:
+        for name in (one for one in names if re.search("[A-Z_]", one)):
             declaring.setdefault(name, []).append(path)
     of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1 and len(name) > 3}
     users: dict[str, set[str]] = {path: set() for path in sources}
