@@ -268,20 +268,8 @@ class Navigation(Part):
         else:
             self.app.say("This row has no history.")
 
-    def problem(self) -> None:
-        """Go to the first problem in the files."""
-        found = next((one for one in self.app.state.problems if one.level == "error"), None)
-        if found is None:
-            self.app.say("No problems in the files.")
-            return
-        self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
-        self.app.say(f"{found.place}: {found.message}", severity="warning")
-
     def go_to_count(self, group: str) -> None:
-        """Go where a count of the header leads: the first error, the pane Waiting, else the counted group of Brief."""
-        if group == "problem":
-            self.problem()
-            return
+        """Go where a count of the header leads: the pane Waiting, else the counted group of Brief."""
         self.open_pane("waiting" if group == "waiting" else "brief")
         if self.app.shown_pane.pane_id == "brief":
             self.app.shown_pane.go_to_group(group)  # type: ignore[attr-defined]

@@ -11,7 +11,6 @@ from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, panes_for
 
 if TYPE_CHECKING:
-    from memory.base.problems import Problem
     from memory.history.outside import LostFile, OutsideRemoval
     from memory.storage.private.drafts import Draft
 
@@ -50,8 +49,6 @@ class State:
         """The changes by other programs that removed entries which are still missing."""
         self.lost: tuple[LostFile, ...] = ()
         """The files that are missing or empty, and recorded in the change log as lost."""
-        self.problems: tuple[Problem, ...] = ()
-        """The problems in the files, if the files are few enough to be checked."""
         self.turns = (False, False)
         """Whether there was something to undo and to redo at the last look."""
         self.sure = False

@@ -99,7 +99,6 @@ GROUPS = {
     "focus": "Panes",
     "fleet": "Panes",
     "app.search": "List",
-    "app.problem": "Panes",
     "entry.restore": "History",
     "entry.history": "History",
     "view.leave": "Entries",
@@ -268,7 +267,6 @@ COMMANDS: tuple[Command, ...] = (
         sentence="Explain what has the focus; press again to close",
     ),
     _command("app.theme", "", "screens.themes", "theme", on.ALWAYS),
-    _command("app.problem", "", "navigation.problem", "problem"),
     _command("app.quit", "q", "screens.quit", "quit", on.ALWAYS),
 )
 """All commands; those shown are in the order of the footer."""

@@ -49,13 +49,12 @@ CHECKED = 5_000
 
 
 class Overview(NamedTuple):
-    """What the idle pass found: the alerts of the header, how many things wait for the user, problems, and what is in
-    doubt. `more` is what the brief shows besides the files; None where another pane is open.
+    """What the idle pass found: the alerts of the header, how many things wait for the user, and what is in doubt.
+    `more` is what the brief shows besides the files; None where another pane is open.
     """
 
     alerts: tuple[Alert, ...]
     waiting: int
-    problems: tuple[Problem, ...]
     doubts: tuple[Finding, ...]
     more: BriefMore | None
 
@@ -141,7 +140,7 @@ class OverviewPart(Part):
             upkeep = () if latest is None else (held_words(now, latest),)
             lines = brief_lines_of(workspace, now)
             more = BriefMore(problems, upkeep, notice, self._news(), lines, outside.removals)
-        return Overview(tuple(alerts), waiting, problems, doubts, more)
+        return Overview(tuple(alerts), waiting, doubts, more)
 
     def _alerts(
         self, found: Brief, notice: Notice, now: datetime, zone: tzinfo, waiting: int, errors: int
@@ -202,7 +201,7 @@ class OverviewPart(Part):
         if not main_screen.is_mounted or not self.app.is_running:
             return
         main_screen.header.alerts = found.alerts
-        self.app.state.problems, self._waiting = found.problems, found.waiting
+        self._waiting = found.waiting
         self.show_badges()
         root = self.workspace.root
         doubts = {at: f"{doubt.band}: {doubt.words}" for doubt in found.doubts for at in doubt.places(root)}
