@@ -256,8 +256,7 @@ PANE = Condition(bool)
 LEAVE = Condition(_leave)
 ITEM = Condition(lambda now: now.item is not None, "No entry under the cursor.")
 DOUBT = Condition(
-    lambda now: now.pane is not None and now.pane.line_list.cursor in now.pane.doubted,
-    "Nothing to settle here.",
+    lambda now: now.pane is not None and now.pane.line_list.cursor in now.pane.doubted, "Nothing to settle here."
 )
 ADDING = Condition(
     lambda now: now.has_workspace and _offers(type(now.pane), "adding"),  # type: ignore[arg-type]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from app.tui.shell import ACTOR
+from app.tui.spine import Spine
 from memory.monitoring.overview import WaitingAsk
 from memory.systems import asks_of_all, entrust
 from memory.trust.asks import Ask
 from memory.trust.consent import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
 
 
 class ConsentQuestion(NamedTuple):
@@ -51,11 +49,7 @@ def review_all(app: Spine) -> None:
 
 
 def first(
-    app: Spine,
-    wanted: Callable[[Ask], bool],
-    then: Callable[[], object] | None = None,
-    *,
-    again: bool = False,
+    app: Spine, wanted: Callable[[Ask], bool], then: Callable[[], object] | None = None, *, again: bool = False
 ) -> None:
     """Ask about each wanted thing that waits, then go on; Escape ends it all.
 

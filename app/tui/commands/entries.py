@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.tui.forms.conflicts import ask_source
 from app.tui.forms.editor import in_editor
+from app.tui.spine import Spine
 from memory.document import parse
 from memory.document.lines import decode, encode
 from memory.errors import ConflictError, MemdeckError, NotFoundError
@@ -18,9 +19,6 @@ from widgets.pane.rows import LineRow
 
 from . import review
 from .undo import leave
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
 
 LONGEST_VALUE = 200_000
 """The most characters of a value for which a form is opened."""

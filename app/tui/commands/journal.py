@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING
 
+from app.tui.spine import Spine
 from memory.errors import MemdeckError
 from memory.files.journal.model import Journal, JournalEntry, entries_by_day
 from memory.files.snapshot import Snapshot
 from widgets.calendar.year import YearScreen
 from widgets.pane.base import Pane
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
 
 
 def year(app: Spine) -> None:

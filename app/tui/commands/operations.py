@@ -9,12 +9,13 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
 from app.tui.forms.drafts import Sheet
 from app.tui.shell import ACTOR, Otherwise
+from app.tui.spine import Spine
 from memory.errors import MemdeckError, RefusedError
 from memory.maintenance import operations as upkeep
 from memory.operations import Caller, Operation, load
@@ -27,10 +28,6 @@ from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of,
 from widgets.text.styled_text import Line, Piece, line
 
 from . import consent
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
-
 
 Json = dict[str, Any]
 SHOWN = 2000

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.connect.clients import CLIENTS
+from app.tui.spine import Spine
 from memory.prompts.sheet import PromptChoices, change_choices
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.form import Prompt
-from widgets.panes.prompt import PromptPane
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
-    from widgets.panes.prompt import PromptReader
+from widgets.panes.prompt import PromptPane, PromptReader
 
 
 def _source(app: Spine) -> PromptReader:

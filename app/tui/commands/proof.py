@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from app.tui.spine import Spine
 from memory.proof.findings import Finding, confirm, findings_of, withdraw
 from memory.proof.operations import relink, supersede
 from widgets.dialogs.pick import Pick, PickOption
 
 from .operations import call
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
 
 
 def settle(app: Spine) -> None:

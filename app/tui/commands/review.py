@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.forms.editor import in_editor
 from app.tui.shell import ACTOR
+from app.tui.spine import Spine
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.overview import WaitingAsk
@@ -21,9 +21,6 @@ from widgets.panes.memory.clients import ClientDeletion, restoring
 
 from . import consent
 from .undo import bring_back, leave, take_back
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
 
 PANE = "waiting"
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from app.tui.live.background import Job
 from app.tui.shell import ACTOR
+from app.tui.spine import Spine
 from memory.files.monitors import Monitor
 from memory.files.tasks.model import Task
 from memory.monitoring.run import ActionRun, keep_watch, run_action
@@ -14,10 +15,6 @@ from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.offers import Call
 
 from . import consent
-
-if TYPE_CHECKING:
-    from app.tui.live.background import Job
-    from app.tui.spine import Spine
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""

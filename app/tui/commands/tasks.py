@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from app.tui.spine import Spine
 from memory.document import Entry
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
@@ -20,9 +20,6 @@ from widgets.input.form import Prompt
 from widgets.pane.offers import chain
 from widgets.panes.tasks.forms import quick_words, unread_words
 
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
-
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 """What begins an item of a pasted list."""
 _LOW = 18
@@ -34,14 +31,7 @@ def _chosen(app: Spine, *sections: str) -> list[Task]:
     return [task for task in app.situation.tasks if not sections or task.section in sections]
 
 
-def _apply(
-    app: Spine,
-    verb: str,
-    tasks: list[Task],
-    edit: Callable[..., Edit],
-    *,
-    follow: bool = False,
-) -> None:
+def _apply(app: Spine, verb: str, tasks: list[Task], edit: Callable[..., Edit], *, follow: bool = False) -> None:
     """Change all tasks at once by `edit(snapshot, refs, now=…)`; they stay selected, and with `follow` the cursor goes
     with them.
     """

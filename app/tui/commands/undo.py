@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.shell import ACTOR
+from app.tui.spine import Spine
 from memory.errors import MemdeckError
 from memory.files.versions.diff import ChangeView
 from memory.files.versions.restore import restore_entry
@@ -27,9 +28,6 @@ from widgets.panes.changes import LoggedChange, diff_lines, place_of, short_acto
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 from widgets.text.words import until
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
 
 
 def undo(app: Spine) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from app.tui.spine import Spine
 from memory.files.tasks.order import GROUP_WORDS
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.filter_bar import HINT
@@ -13,9 +12,6 @@ from widgets.pane.rows import RowKey
 from widgets.panes.tasks.pane import TasksPane
 
 from .journal import year
-
-if TYPE_CHECKING:
-    from app.tui.spine import Spine
 
 
 NOTES = {"urgency": "late, due today, then by priority", "unsorted": "the order of the file"}

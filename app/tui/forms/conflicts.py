@@ -25,11 +25,7 @@ CHANGED = "This entry changed while you edited it"
 
 
 def ask_fields(
-    app: Spine,
-    sheet: Sheet,
-    values: Values,
-    show: Callable[[], None],
-    write: Callable[[Mapping[str, str]], None],
+    app: Spine, sheet: Sheet, values: Values, show: Callable[[], None], write: Callable[[Mapping[str, str]], None]
 ) -> bool:
     """Ask about the fields of a form that both sides changed; return whether there are any.
 

@@ -255,10 +255,7 @@ def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:
         fields = [name for name in changed if found.get(name, "") not in (given.get(name, ""), changed[name])]
         if fields:
             raise ConflictError(
-                "document.conflict",
-                f"{', '.join(fields)} changed meanwhile",
-                "look at both",
-                fields=fields,
+                "document.conflict", f"{', '.join(fields)} changed meanwhile", "look at both", fields=fields
             )
         return edit(snapshot)
 
