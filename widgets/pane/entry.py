@@ -130,21 +130,13 @@ class PaneOverrides(Widget):
         """Whether the filter's `12 of 318` counts an item."""
         return True
 
-    def depth(self, item: Any) -> int:  # noqa: ARG002
-        """Return how many levels are above an item; for panes that fold."""
-        return 0
-
-    def holds(self, item: Any) -> bool:  # noqa: ARG002
-        """Return whether other items can be below an item."""
-        return False
-
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
         """Return the rows that are visible without a filter; for panes that fold."""
         return keys
 
     def kept(self, keys: Sequence[Hashable], fitting: Container[Hashable]) -> Sequence[Hashable]:
         """Return the rows that remain where a filter finds some of them."""
-        return keep(keys, fitting.__contains__, self.depth, self.holds)
+        return keep(keys, fitting.__contains__)
 
     def fitting(self, rows: Sequence[RowKey], needles: Needles) -> frozenset[RowKey]:
         """Return the rows whose items match a filter; their texts are read when they are searched first."""

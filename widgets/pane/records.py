@@ -8,7 +8,7 @@ of the memory system, by its words after `memdeck`; its form comes from the oper
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cache
@@ -29,7 +29,7 @@ from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone
 from widgets.text.words import dated, short_moment
 
 from .base import BROAD, Pane
-from .rows import RowKey, unread_rows
+from .rows import RowKey, keep, unread_rows
 
 INDENT = 2
 """Cells by which each level of an outline is indented."""
@@ -262,6 +262,10 @@ class RecordPane(Pane):
     def holds(self, item: Any) -> bool:
         """Return whether rows can be below an item."""
         return bool(item.folds or item.group)
+
+    def kept(self, keys: Sequence[Hashable], fitting: Container[Hashable]) -> Sequence[Hashable]:
+        """Return the rows that remain where a filter finds some of them, and those that hold them."""
+        return keep(keys, fitting.__contains__, self.depth, self.holds)
 
     def is_folded(self, item: Any) -> bool:
         """Return whether the items below an item are hidden (a filter shows them nevertheless)."""

@@ -129,21 +129,21 @@ def _twins(left: Iterable[tuple[RowKey, Any]], new: Mapping[int, Any]) -> dict[i
 def keep(
     keys: Sequence[Hashable],
     wanted: Callable[[RowKey], bool],
-    depth: Callable[[Any], int],
-    holds: Callable[[Any], bool],
+    depth: Callable[[Any], int] = lambda _: 0,
+    holds: Callable[[Any], bool] | None = None,
 ) -> list[Hashable]:
-    """Return the rows that a filter keeps: matching items, and above them what holds them.
+    """Return the rows that a filter keeps: those that are wanted, and above them what holds them.
 
-    That is their heading and the items of less `depth` that can hold others. A heading that counts the items below it
-    shows how many of them are left: `2 of 14`.
+    That is their heading and the items of less `depth` that can hold others (None: none can). A heading that counts the
+    items below it shows how many of them are left: `2 of 14`.
     """
     kept: list[Hashable] = []
     above: list[tuple[int, Hashable]] = []
-    heading, fitting = -1, 0
+    heading, count = -1, 0
     for key in keys:
         if isinstance(key, RowKey):
             found = wanted(key)
-            if not found and not holds(key.item):
+            if not found and (holds is None or not holds(key.item)):
                 # Most rows are neither found nor parents; they must cost nothing.
                 continue
             if above or not found:
@@ -155,17 +155,17 @@ def keep(
                     continue
                 for _, one in above:
                     if isinstance(one, Heading):
-                        _count(kept, heading, fitting)
-                        heading, fitting = len(kept), 0
+                        _count(kept, heading, count)
+                        heading, count = len(kept), 0
                     kept.append(one)
                 above = []
             kept.append(key)
-            fitting += 1
+            count += 1
         elif isinstance(key, Note):
             above = [(-1, key)] if kept else []
         elif isinstance(key, Heading):
             above = [*(one for one in above if isinstance(one[1], Note)), (-1, key)]
-    _count(kept, heading, fitting)
+    _count(kept, heading, count)
     return kept
 
 

@@ -13,7 +13,6 @@ from widgets.panes.tasks.pane import TasksPane
 
 from .journal import year
 
-
 NOTES = {"urgency": "late, due today, then by priority", "unsorted": "the order of the file"}
 """What the names of orders do not say."""
 
