@@ -5,7 +5,7 @@ It is a `LineView`: a block of lines that scrolls, laid out again when the width
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -236,7 +236,8 @@ class Detail(LineView):
         super().__init__()
         self._entry: Hashable = None
         self._lines: tuple[DetailLine, ...] = tuple(lines)
-        self._link_rows: dict[int, int] = {}
+        self.link_rows: dict[int, int] = {}
+        """The laid-out rows that are links, and which link each is, from 0."""
         self._current = 0
 
     @property
@@ -258,12 +259,12 @@ class Detail(LineView):
         labels = [cell_width(visible(part.label)) for part in self._lines if isinstance(part, Labelled | Link)]
         column = min(max(labels, default=0), LABEL_WIDTH, max(0, width * 2 // 5))
         rows: list[Line] = []
-        self._link_rows = {}
+        self.link_rows = {}
         number = 0
         for part in self._lines:
             found = self._rows_of(part, column, width)
             if isinstance(part, Link):
-                self._link_rows.update(dict.fromkeys(range(len(rows), len(rows) + len(found)), number))
+                self.link_rows.update(dict.fromkeys(range(len(rows), len(rows) + len(found)), number))
                 number += 1
             rows.extend(found)
         return rows
@@ -307,7 +308,7 @@ class Detail(LineView):
 
     def rows_of_focus(self) -> range:
         """Return the rows of the marked link."""
-        rows = [row for row, number in self._link_rows.items() if number == self._current]
+        rows = [row for row, number in self.link_rows.items() if number == self._current]
         return range(rows[0], rows[-1] + 1) if rows else range(0)
 
     def marked_lines(self) -> tuple[range, str]:
@@ -346,11 +347,6 @@ class Detail(LineView):
         """Follow the marked link."""
         self.post_message(self.Followed(self, self.links[self._current].target))
 
-    @property
-    def link_rows(self) -> Mapping[int, int]:
-        """The laid-out rows that are links, and which link each is, from 0."""
-        return self._link_rows
-
     def follow_link(self, number: int) -> None:
         """Mark a link and follow it."""
         self._current = number
@@ -359,7 +355,7 @@ class Detail(LineView):
 
     def on_click(self, event: events.Click) -> None:
         """Follow the link under the mouse."""
-        number = self._link_rows.get(event.get_content_offset_capture(self).y + round(self.scroll_y))
+        number = self.link_rows.get(event.get_content_offset_capture(self).y + round(self.scroll_y))
         if number is not None:
             self.follow_link(number)
 

@@ -18,7 +18,6 @@ from textual.app import App
 from textual.events import Resize
 from textual.message import Message
 
-from memory import errors
 from memory.base.safe_text import visible
 from memory.errors import MemdeckError
 from memory.workspace import Workspace
@@ -42,27 +41,6 @@ Severity: TypeAlias = Literal["information", "warning", "error"]
 
 Otherwise: TypeAlias = Callable[[MemdeckError], object]
 """What to do with an error instead of showing it."""
-
-HEADINGS: tuple[tuple[type[errors.MemdeckError], str], ...] = (
-    (errors.ConflictError, "Changed meanwhile"),
-    (errors.NotFoundError, "Not found"),
-    (errors.AmbiguousError, "Ambiguous"),
-    (errors.BlockedError, "Needs approval"),
-    (errors.RefusedError, "Refused"),
-    (errors.BusyError, "Busy"),
-    (errors.UsageError, "Not possible"),
-)
-"""The heading for each type of error; the first match counts."""
-
-
-def heading_of(error: errors.MemdeckError) -> str:
-    """Return what went wrong, in two or three words."""
-    if error.code.startswith("trust."):
-        return "Not approved"
-    if error.code == "file.read_only":
-        return "Read-only"
-    return next((words for kind, words in HEADINGS if isinstance(error, kind)), "Failed")
-
 
 T = TypeVar("T")
 
@@ -323,4 +301,4 @@ class Shell(LateTimers, App[int]):
         if error.code.startswith("trust."):
             hint = f"{self.key_of('trust.review')} shows what it wants to run"
         words = f"{error.message}; {hint}" if hint else error.message
-        self.say(words, title=heading_of(error), severity="error")
+        self.say(words[:1].upper() + words[1:], severity="error")

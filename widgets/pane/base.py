@@ -207,7 +207,9 @@ class Pane(LateTimers, PaneWithEntry):
         self._arrived = False
         self.remembered: Mapping[str, str] = {}
         """What `view` returned when the pane was left last; restored with the first contents."""
-        self._list, self._filter_bar = PaneList(self), FilterBar(self.set_filter)
+        self._list = PaneList(self)
+        self.filter_bar = FilterBar(self.set_filter)
+        """The filter bar under the list."""
         self._doubts: Mapping[str, str] = {}
         self.lost = ""
         """A sentence saying that the pane's file is gone, or empty although it had content; empty: it is not."""
@@ -222,11 +224,6 @@ class Pane(LateTimers, PaneWithEntry):
     def line_list(self) -> LineList:
         """The list."""
         return self._list
-
-    @property
-    def filter_bar(self) -> FilterBar:
-        """The filter bar under the list."""
-        return self._filter_bar
 
     @property
     def glyphs(self) -> Glyphs:
@@ -392,9 +389,9 @@ class Pane(LateTimers, PaneWithEntry):
         """List and detail, each in a frame."""
         with Frame(name=self.title, classes="pane--list-frame"):
             yield self._list
-            yield self._filter_bar
+            yield self.filter_bar
         with Frame(classes="pane--detail-frame"):
-            yield self._detail
+            yield self.detail_view
 
     def on_mount(self) -> None:
         """Apply the terminal's width at once, before the first layout."""
@@ -497,7 +494,7 @@ class Pane(LateTimers, PaneWithEntry):
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """Keep the filter and focus the list."""
         event.stop()
-        self.set_filter(self._filter_bar.text)
+        self.set_filter(self.filter_bar.text)
         self.focus_list()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:

@@ -254,18 +254,14 @@ class PaneWithEntry(PaneOverrides):
         """The row whose links were found, and these links."""
         self._links_stale = False
         self._resting: Timer | None = None
-        self._detail = Detail()
+        self.detail_view = Detail()
+        """The detail."""
         self._shows_detail = False
         self.doubted: Mapping[Hashable, str] = {}
         """What is in doubt about the entries of rows, a word and a colon first."""
         self._followed: object = self
         self._owes_detail = False
         """Whether the detail still shows another entry than the one under the cursor."""
-
-    @property
-    def detail_view(self) -> Detail:
-        """The detail."""
-        return self._detail
 
     def current(self) -> Any | None:
         """The item under the cursor."""

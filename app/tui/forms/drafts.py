@@ -47,7 +47,6 @@ class Sheet:
     ref: str | None = None
     title: str = ""
     draft_id: str = ""
-    tries: int = 0
 
     def given(self, name: str) -> str:
         """Return the original value of a field."""

@@ -26,9 +26,6 @@ from .drafts import Sheet, typed_in
 LONGEST_VALUE = 30
 """The most cells of a value in the note that others changed it."""
 
-MOST_TRIES = 5
-"""How often a form is merged with newer files before the user must look at it."""
-
 
 class FormSession(Part):
     """Opens forms, writes them, and merges what others wrote first; no typed text is lost."""
@@ -82,7 +79,7 @@ class FormSession(Part):
             if values is None:
                 drafts.end(sheet.draft_id)
             else:
-                self.save(sheet, values, shown=True)
+                self.save(sheet, values)
 
         does = "run" if plan.apply else "save"
         form = Form(plan.title, plan.fields, check=check, draft=typed, focus=plan.focus, note=note, does=does)
@@ -113,25 +110,17 @@ class FormSession(Part):
 
     # Writing
 
-    def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
-        """Write a form, after asking about fields that both sides changed; `shown`: the user saw the newest files."""
+    def save(self, sheet: Sheet, values: Values) -> None:
+        """Write a form, after asking about fields that both sides changed."""
         if sheet.plan.apply is not None:
             self.app.form_drafts.end(sheet.draft_id)
             sheet.plan.apply(values)
         elif not sheet.changes(values):
             self._nothing(sheet, "Nothing was changed.")
-        elif ask_fields(
-            self.app,
-            sheet,
-            values,
-            lambda: self.show(sheet, values),
-            lambda answers: self._write(sheet, values, answers),
-        ):
-            pass
-        elif not shown and sheet.tries > MOST_TRIES:
-            self.show(sheet, values, "Another program keeps changing this entry; try again.")
         else:
-            self._write(sheet, values, {})
+            write = partial(self._write, sheet, values)
+            if not ask_fields(self.app, sheet, values, lambda: self.show(sheet, values), write):
+                write({})
 
     def _nothing(self, sheet: Sheet, words: str) -> None:
         self.app.form_drafts.end(sheet.draft_id)
@@ -184,7 +173,6 @@ class FormSession(Part):
             self._gone(self.app.form_drafts.keep(sheet, values))
             return
         sheet.plan, sheet.item, sheet.ref = plan, fresh, sheet.pane.ref(fresh)
-        sheet.tries += 1
         self.save(sheet, values)
 
     # Drafts

@@ -335,7 +335,7 @@ class Schedule(Part):
 
     def told(self, watch: Watch, *, asked: bool) -> None:
         """Show what a watch found: new alerts and recoveries, and everything if the user asked for the run."""
-        words = found_words(watch) if asked else news_words(watch)
+        words = told_words(watch, asked=asked)
         if words:
             bad = any(one.result.state != "healthy" for one in watch.monitors)
             self.app.say("\n".join(words), severity="warning" if bad else "information", beside=not asked)
@@ -366,35 +366,23 @@ class Schedule(Part):
         return notice(self.workspace, snapshot, now, approvals)
 
 
-def news_words(watch: Watch) -> list[str]:
-    """Return only what changed: new alerts, recoveries, and what the heartbeat found."""
-    lines = [
-        f"{one.monitor.name} {_NEWS[kind]}{_why(one)}"
-        for one in watch.monitors
-        for kind in one.happenings
-        if kind in _NEWS and not one.silenced
-    ]
-    if watch.beat:
+def told_words(watch: Watch, *, asked: bool) -> list[str]:
+    """Return what changed: new alerts, recoveries, and what the heartbeat found; of a run that was asked for all."""
+    lines = []
+    for one in watch.monitors:
+        if asked:
+            lines.append(f"{one.monitor.name}: {one.result.state}{_why(one)}")
+            if one.repair is not None and one.repair.ran:
+                end = ", which helped" if one.repair.helped else f", {one.repair.failure}" if one.repair.failure else ""
+                lines.append(f"  ran {one.repair.command}{end}")
+        elif not one.silenced:
+            lines += [f"{one.monitor.name} {_NEWS[kind]}{_why(one)}" for kind in one.happenings if kind in _NEWS]
+    if watch.beat and not asked:
         rest = len(watch.beat) - 1
         more = f", and {rest} more {'line' if rest == 1 else 'lines'}" if rest else ""
         lines.append(f"The heartbeat wrote to the journal: {watch.beat[0]}{more}")
-    return _few(lines)
-
-
-def found_words(watch: Watch) -> list[str]:
-    """Return the result of each monitor."""
-    lines = []
-    for one in watch.monitors:
-        lines.append(f"{one.monitor.name}: {one.result.state}{_why(one)}")
-        if one.repair is not None and one.repair.ran:
-            end = ", which helped" if one.repair.helped else f", {one.repair.failure}" if one.repair.failure else ""
-            lines.append(f"  ran {one.repair.command}{end}")
-    return _few(lines)
+    return lines if len(lines) <= MOST else [*lines[: MOST - 1], f"and {len(lines) - MOST + 1} more"]
 
 
 def _why(one: WatchedMonitor) -> str:
     return f", {one.result.summary}" if one.result.summary else ""
-
-
-def _few(lines: list[str]) -> list[str]:
-    return lines if len(lines) <= MOST else [*lines[: MOST - 1], f"and {len(lines) - MOST + 1} more"]
