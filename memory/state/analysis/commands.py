@@ -103,7 +103,7 @@ _LANGUAGES = {
     "Swift": ("swift",), "Perl": ("perl",), "R": ("r",), "Dart": ("sdk",),
 }  # fmt: skip
 """What workflows call the versions of a language."""
-_MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_NOTES, _MOST_CHARACTERS = 8, 6, 10, 3, 10, 120_000
+_MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_CHARACTERS = 8, 6, 10, 3, 120_000
 
 
 class Command(NamedTuple):
@@ -168,21 +168,16 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     ]
     # What is usual counts only where nothing is said or run, or only a part of it; a lock file tells the set-up.
     runs = bool(found) or any(job.lines for job in jobs(tree))
-    parts = [one.text for one in found if kinds.PART.search(one.text)]
+    parts = [one.text for one in found if one.kind != kinds.SET_UP and kinds.PART.search(one.text)]
     found = [one for one in found if one.text not in parts]
     for one in (one for line, source in _usual(tree, projects) for one in _read(line, source, scripts)):
         begin = " ".join(word for word in one.words[:2] if word[0] != "-")
         part = any(text.startswith(begin) for text in parts)
         found += [one] if one.kind == kinds.SET_UP or not runs or part else []
-    # Those under special conditions come last, before them those of another package manager.
+    # Those told in part come last, before them those of another package manager.
     managers = {name.lower() for one in projects for name in one.ecosystem.run}
     managers -= {one.manager.lower() for one in projects}
-
-    def rank(one: Command) -> tuple[bool, bool, bool]:
-        narrow = kinds.NARROW.search(one.text) is not None and (one.kind != kinds.SET_UP or one.words[0] == "meson")
-        return narrow, not one.source.startswith("from"), one.words[0] in managers
-
-    found.sort(key=rank)
+    found.sort(key=lambda one: (not one.source.startswith("from"), one.words[0] in managers))
     best = {one.kind: one for one in reversed(found)}
     if "test" in best:
         said = [(line.text, one.path) for one in told for line in one.lines if not line.folder]
@@ -233,15 +228,12 @@ def _told(tree: Tree) -> list[Told]:
     found = []
     for path in [*guides, *filter(None, [tree.readme()])]:
         for section in sections_of(tree.text(path), path, _MOST_CHARACTERS):
-            lines = _commands_in(tree, section)
-            if _NO_WORK.search(section.title):
-                continue
+            lines = [] if _NO_WORK.search(section.title) else _commands_in(tree, section)
             work = path in guides or any(map(_OF_WORK.search, section.titles))
-            # How a package is installed is told to those who only use it.
-            builds = any(map(_OF_SETUP.search, section.titles)) and any(
-                _is_from_source(tree, one.text) for one in lines
-            )
-            found += [Told(path, section.title, lines)] if lines and (work or builds) else []
+            if not work and any(map(_OF_SETUP.search, section.titles)):
+                # How a package is installed is told to those who only use it.
+                work = any(_is_from_source(tree, one.text) for one in lines)
+            found += [Told(path, section.title, lines)] if lines and work else []
     return found
 
 
@@ -255,7 +247,7 @@ def _commands_in(tree: Tree, section: Section) -> list[Line]:
     texts = [block.text for block in codes if block.language == "indented"]
     said = "\n".join([*section.paragraphs, *(item.text for item in section.items)])
     texts += filter(_ALONE.fullmatch, _INLINE.findall(said))
-    lines += [line for text in texts for line in lines_of(text) if is_own(tree, line.text)]
+    lines += [line for text in texts for line in lines_of(text) if _is_own(tree, line.text)]
     # Who has cloned the project is at its root.
     here = tree.root.rpartition("/")[2]
     return [line._replace(folder="") if line.folder == here else line for line in lines]
@@ -332,14 +324,14 @@ def how_to_work(tree: Tree) -> list[str]:
     for section in _told(tree):
         texts = [f"cd {line.folder} && {line.text}" if line.folder else line.text for line in section.lines]
         texts = [text for text in dict.fromkeys(texts) if kinds.is_step(text) and not re.search("`|&& mkdir", text)]
-        if any(is_own(tree, text) for text in texts) and not known.issuperset(texts):
+        if any(_is_own(tree, text) for text in texts) and not known.issuperset(texts):
             title = f", “{section.title}”" if section.title else ""
             notes.append(f"From `{section.path}`{title}: {', '.join(f'`{text}`' for text in texts[:_MOST_QUOTED])}.")
             known.update(texts)
     return notes[:_MOST_SECTIONS]
 
 
-def is_own(tree: Tree, text: str) -> bool:
+def _is_own(tree: Tree, text: str) -> bool:
     """Return whether a command is the project's: it runs a tool of the work, a target or a file of the project."""
     words = text.split()
     named = (word.removeprefix("./").lstrip("@") for word in words)
@@ -360,59 +352,65 @@ def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[
     """Return what continuous integration tests: with which versions of the language and services, what it runs of the
     project before the tests and other `commands`, and what it runs in folders.
     """
-    notes: list[str] = []
-    tested = _test_jobs(tree)
     test = next((one.text for one in commands if one.kind == "test"), "")
-    tested.sort(key=lambda job: all(line.text != test for line in job.lines))
-    runs_on = [one for job in tested for one in job.runs_on.items()]
+    tested = sorted(_test_jobs(tree), key=lambda job: all(line.text != test for line in job.lines))
+    notes = []
     for name in (one for project in projects[:1] for one in _LANGUAGES.get(project.ecosystem.name, ())):
-        on = [value for key, values in runs_on if _named_like(key, name) for value in values]
-        if on and "?" not in on and (said := [one for one in dict.fromkeys(on) if not one.startswith(("^", "<", ">"))]):
+        keys = re.compile(rf"{name}s?(?:[-_]?versions?)?", re.IGNORECASE)
+        on = [value for job in tested for key, values in job.runs_on.items() if keys.fullmatch(key) for value in values]
+        said = [one for one in dict.fromkeys(on) if not one.startswith(("^", "<", ">"))]
+        if said and "?" not in on:
             notes.append(f"CI tests with {name} {listed(said, _MOST_VALUES)} (`{tested[0].path}`).")
     services = dict.fromkeys(one for job in tested for one in job.services)
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
-    for job in tested[:1]:
-        at = next((at for at, line in enumerate(job.lines) if kinds.is_test(line.text)), None)
-        steps = [line for line in job.lines[:at] if line.whole and not line.folder and line.always]
-        own = [line for line in steps if not kinds.kind_of(line.text, {})[0] and _prepares(tree, line.text, not test)]
-        said = [f"`{line.text}`" for line in steps if line in own or _PACKAGES.match(line.text)]
-        if said:
-            when = "Before the tests CI runs" if at is not None else "CI runs"
-            notes.append(f"{when} {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`).")
-    for command in (one for one in commands if one.kind in kinds.CHECKS):
-        tool = kinds.LAUNCHERS.sub("", command.text).partition(" ")[0].rpartition("/")[2]
-        runs = [[line.text for line in job.lines] for job in jobs(tree) if f"`{job.path}`" in command.source]
-        texts = next((one[: one.index(command.text)] for one in runs if command.text in one), [])
-        before = [
-            f"`{one}`" for one in texts if tool in one.split()[1:] and kinds.kind_of(one, {})[0] not in kinds.CHECKS
-        ]
-        if before and not kinds.RUN_SCRIPT.match(command.text):
-            notes.append(f"Before `{command.text}` CI runs {', '.join(before)} ({command.source}).")
-    inside: dict[tuple[str, str], list[str]] = {}
-    for job in jobs(tree):
-        for line in job.lines:
-            part = line.folder in tree.folders and (not is_aside(f"{line.folder}/") or is_test_file(f"{line.folder}/"))
-            if line.folder and part and kinds.is_step(line.text):
-                inside.setdefault((line.folder, job.path), []).append(line.text)
-    for (folder, path), texts in list(inside.items()):
-        if any(map(kinds.is_test, texts)) or (is_test_file(f"{folder}/") and "make" in texts):
-            said = [f"`{text}`" for text in sorted(dict.fromkeys(texts), key=lambda text: not kinds.is_test(text))]
-            notes.append(f"In `{folder}` CI runs {', '.join(said[:_MOST_INSIDE])} (from `{path}`).")
-    del notes[_MOST_NOTES:]
+    notes += [*_before_tests(tree, tested[:1], test), *_before_checks(tree, commands), *_in_folders(tree)]
     if tree.has(modules := ".gitmodules"):
         notes.append(f"Has git submodules: `git submodule update --init` (from `{modules}`).")
     return notes
 
 
-def _named_like(key: str, name: str) -> bool:
-    return re.fullmatch(rf"{name}s?(?:[-_]?versions?)?", key, re.IGNORECASE) is not None
+def _before_tests(tree: Tree, tested: list[Job], test: str) -> Iterator[str]:
+    """Yield what a job runs to prepare the tests; where no command is known that tests, all that it runs."""
+    for job in tested:
+        at = next((at for at, line in enumerate(job.lines) if kinds.is_test(line.text)), None)
+        steps = [line.text for line in job.lines[:at] if line.whole and not line.folder and line.always]
+        said = [f"`{text}`" for text in steps if _PACKAGES.match(text) or _prepares(tree, text, not test)]
+        if said:
+            when = "Before the tests CI runs" if at is not None else "CI runs"
+            yield f"{when} {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`)."
 
 
 def _prepares(tree: Tree, text: str, alone: bool) -> bool:
     """Return whether a step is one of the project that the tests need; where no test is known (`alone`), any of it."""
     runs = re.sub(r" *&$", "", text)
     target = kinds.RUN_SCRIPT.match(runs)
-    validates = target is not None and kinds.kind_of_script(target["name"])
-    if not kinds.is_step(runs) or validates or _OF_MACHINE.search(runs) or not is_own(tree, runs):
+    validates = kinds.kind_of(text, {})[0] or (target is not None and kinds.kind_of_script(target["name"]))
+    if not kinds.is_step(runs) or validates or _OF_MACHINE.search(runs) or not _is_own(tree, runs):
         return False
     return alone or runs != text or _PREPARES.match(runs) is not None
+
+
+def _before_checks(tree: Tree, commands: list[Command]) -> Iterator[str]:
+    """Yield what CI runs to install the tools of its checks."""
+    for command in (one for one in commands if one.kind in kinds.CHECKS and not kinds.RUN_SCRIPT.match(one.text)):
+        tool = kinds.LAUNCHERS.sub("", command.text).partition(" ")[0].rpartition("/")[2]
+        runs = [[line.text for line in job.lines] for job in jobs(tree) if f"`{job.path}`" in command.source]
+        steps = next((one[: one.index(command.text)] for one in runs if command.text in one), [])
+        steps = [one for one in steps if tool in one.split()[1:] and kinds.kind_of(one, {})[0] not in kinds.CHECKS]
+        if steps:
+            yield f"Before `{command.text}` CI runs {', '.join(f'`{one}`' for one in steps)} ({command.source})."
+
+
+def _in_folders(tree: Tree) -> Iterator[str]:
+    """Yield what CI runs in the folders where it tests something."""
+    inside: dict[tuple[str, str], dict[str, bool]] = {}
+    for job in jobs(tree):
+        for line in job.lines:
+            tests = is_test_file(f"{line.folder}/")
+            if line.folder in tree.folders and kinds.is_step(line.text) and (tests or not is_aside(f"{line.folder}/")):
+                tests = kinds.is_test(line.text) or (tests and line.text == "make")
+                inside.setdefault((line.folder, job.path), {})[line.text] = tests
+    inside = {place: texts for place, texts in inside.items() if place[0] and any(texts.values())}
+    for (folder, path), texts in list(inside.items())[:_MOST_VALUES]:
+        said = sorted(texts, key=lambda text: not texts[text])[:_MOST_INSIDE]
+        yield f"In `{folder}` CI runs {', '.join(f'`{text}`' for text in said)} (from `{path}`)."

@@ -19,10 +19,9 @@ _SCRIPT_NAMES = (
     ("build", r"build(?:[:-](?:all|prod|packages))?|compile"),
 )  # fmt: skip
 _TOOLS = (
-    (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync"
-             r"|(?:composer|poetry|pdm|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]"
-             r"|meson setup|autoreconf -|cpanm --installdeps|dart pub get|\./configure$|(?:sh |\./)autogen\.sh$"
-             r"|git submodule update"
+    (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync|(?:composer|poetry|pdm"
+             r"|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]|meson setup|autoreconf -"
+             r"|cpanm --installdeps|dart pub get|\./configure$|(?:sh |\./)autogen\.sh$|git submodule update"
              r"|(?:python3? -m )?pip install (?!.*[<>=])(?=.*(?:-e|-r|--group|\.(?:\[[\w,-]+\])?)(?: |$))\S[^&|]*$"),
     ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types?|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
@@ -33,13 +32,11 @@ _TOOLS = (
              r"|staticcheck|mix credo|rubocop|phpcs|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:(?: run| p)?(?: --[\w-]+)*$| -e py)|nox(?:$| -s tests?)|unittest"
              r"|manage\.py test|vitest|jest|mocha|ava|tap|prove|mix test(?:\.(?:ci|all))?|rspec|phpunit|pest|ctest"
-             r"|bats|gotestsum"
-             r"|cargo nextest run|(?:rake|thor)(?:$| test| spec)"
-             r"|(?:cargo|go|dart|flutter|dotnet|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
-             r"|bun|rails) test|scons -C \S*tests?\b"
+             r"|bats|gotestsum|cargo nextest run|(?:rake|thor)(?:$| test| spec)|(?:cargo|go|dart|flutter|dotnet"
+             r"|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein|bun|rails) test|scons -C \S*tests?\b"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
-             r"|(?:\./)?mvnw?(?!.* --version)(?: -\S+)*$"
-             r"|(?:bash |sh |\./)?scripts?/tests?(?:-cov)?(?:\.sh)?$|\./test\.sh$"),
+             r"|(?:\./)?mvnw?(?!.* --version)(?: -\S+)*$|(?:bash |sh |\./)?scripts?/tests?(?:-cov)?(?:\.sh)?$"
+             r"|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build \w+|mix compile"
               r"|(?:\./)?mvnw? (?:\S+ )*?package|make(?: all\b.*| -j ?\d*)?$"),
@@ -64,18 +61,14 @@ NEVER = re.compile(
 _ONCE = ((re.compile(r"(?:^|\s)vitest(?=\s|$)(?! (?:run|list|bench|--run))(?!.*--run)"), "--run"),
          (re.compile(r"react-scripts test(?!.*--watchAll=false)"), "--watchAll=false"))  # fmt: skip
 PART = re.compile(
-    r"--filter|pnpm -[FC] | -- (?!-)|(?:cargo|npm|pnpm) .*-p |--package\b|--projects?\b|mvn.* -pl "
-    r"|(?<!clippy)::|--testNamePattern|(?:^| )-run |--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs"
-    r"|csproj|fsproj)(?!\w)|--test "
-    r"|(?:^| )-[kt] |--doc\b|--lib\b|--target|packages/|pytest.* -m |phpunit.* -c |go test.* \./\w|-bench|-fuzz"
-    r"|nightly| -Z |--formatter|swift .*--(?:no|disable)-|cargo .*(?:--features|--no-default)"
+    r"--filter|pnpm -[FC] | -- (?!-)|(?:cargo|npm|pnpm) .*-p |--package\b|--projects?\b|mvn.* -pl |(?<!clippy)::"
+    r"|--testNamePattern|(?:^| )-run |--manifest-path|(?:^| )-[knt] |--test |--doc\b|--lib\b|--target|packages/"
+    r"|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)(?!\w)|pytest.* -m |phpunit.* -c |go test.* \./\w"
+    r"|-bench|-fuzz|nightly| -Z |--formatter|swift .*--(?:no|disable)-|cargo .*(?:--features|--no-default)|--profile"
+    r"|(?:^| )-D\w+\.\w|--with |^go test(?: -\w+)*$|^ctest(?!.*--test-dir)|[-:]cov|:ci\b|--release"
+    r"|meson \w+ (?:-C )?(?!build\b(?!-))\w"
 )
-"""Commands for a part of the work, or with what only a machine has."""
-NARROW = re.compile(
-    r"(?:^| )-n |(?:^| )-D\w+[.=]|--with |--no-default|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)|cover|:cov|:ci\b"
-    r"|meson \w+ (?:-C )?(?!build\b(?!-))\w|--release|--profile"
-)
-"""Commands under special conditions."""
+"""Commands for a part of the work, or under special conditions."""
 _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
 _STEP = re.compile(r"(?!.*\|\|)[\w./:@=,+\-!' \"\[\]&*{}$~|]{2,160}")
 _NO_STEP = re.compile(

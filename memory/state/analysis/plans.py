@@ -47,13 +47,12 @@ _GUIDES = _file("readme|agents|claude|gemini|contributing|hacking|developing|dev
 _FOR_USERS = _file("readme|faq|architecture|design", r"\.\w+")
 _FOR_CONTRIBUTORS = _words(r"contribut\w+|develop\w+|hacking|pull requests?|building|tests|testing")
 _HARD = re.compile(
-    r"\b(?:must|should(?: not|n['’]t)|not (?:be )?accept(?:ed)?|likely to be accepted|only accept\w*"
-    r"|please (?:add|update)"
-    r"|needs? to (?:be (?:provided|added|updated|included|registered|signed|disclosed)|sign)"
-    r"|(?:pull requests?|PRs?|patch\w*|changes|branch|target|rebase|submit\w*|send)\b.{0,80}?\b(?:against|to|from|off)"
-    r" (?:the )?(?!your|this|our|the|temp|topic)[`\w./-]+ branch)\b"
-    r"|(?:\A|[.,;:] |\b(?:please|but) )(?:do not|don['’]t|always|never|only|ensure (?:each|all|every))\b"
-    r"|(?<=[.] )If you (?:do not|don['’]t), |\A`[^`]+` is (?:created|generated) (?:with|by)\b",
+    r"\b(?:must|should(?: not|n['’]t)|not (?:be )?accept(?:ed)?|likely to be accepted|only accept\w*|please (?:add"
+    r"|update)|needs? to (?:be (?:provided|added|updated|included|registered|signed|disclosed)|sign)"
+    r"|(?:pull requests?|PRs?|patch\w*|changes|branch|target|rebase|submit\w*|send)\b.{0,80}?\b(?:against|to|from"
+    r"|off) (?:the )?(?!your|this|our|the|temp|topic)[`\w./-]+ branch)\b|(?:\A|[.,;:] |\b(?:please|but) )(?:do not"
+    r"|don['’]t|always|never|only|ensure (?:each|all|every))\b|(?<=[.] )If you (?:do not|don['’]t), "
+    r"|\A`[^`]+` is (?:created|generated) (?:with|by)\b",
     re.IGNORECASE,
 )
 """What a rule for contributors demands."""
@@ -83,10 +82,9 @@ _TOPICS = tuple(map(_words, (
 _PARTICULAR = re.compile(r"`|\d|(?<=[a-z,] )(?!PRs?\b|CI\b|I\b|I'|Git(?:Hub)?\b|URL|Pull|If\b)[A-Z][\w-]+")
 """A name, a number or code: a rule with one is about this project, not about any."""
 _NO_RULE = _words(
-    r"conduct|thank\w*|welcome|(?:bug|issue) reports?|(?:an?|open|filing|reporting) issues?"
-    r"|feature requests?|security|vulnerabilit\w+|feel free|afraid|discouraged|waste|can['’]t wait"
-    r"|(?:\w+n['’]t|not) (?:worry|have to|need|want|hesitate|know|mind|expect)"
-    r"|currently, our|fail (?:our|the) build|this action|TODO|FIXME|XXX"
+    r"conduct|thank\w*|welcome|(?:bug|issue) reports?|(?:an?|open|filing|reporting) issues?|feature requests?"
+    r"|security|vulnerabilit\w+|feel free|afraid|discouraged|waste|can['’]t wait|(?:\w+n['’]t|not) (?:worry|have to"
+    r"|need|want|hesitate|know|mind|expect)|currently, our|fail (?:our|the) build|this action|TODO|FIXME|XXX"
 )
 """What a guide says to those who report or ask, or out of politeness: no rule for a change."""
 _OTHER_WORK = _words(
@@ -95,11 +93,10 @@ _OTHER_WORK = _words(
 """The titles of sections about something else than a change."""
 _LEANS = re.compile(
     r"\W*(?:if (?:you|we|they) (?:do(?:n['’]t| not)|can['’]t)|if possible|otherwise|however|again|instead"
-    r"|for (?:example|more)|in (?:particular|all other|this|that|which)|as a (?:consequence|result)|therefore"
-    r"|thus|hence|but|and|so|also|it|its|this|that|these|those|they|yes|(?-i:should|must)|must be|doing|newer"
-    r"|note that|corollary|the (?:above|following|response|former|latter))\b"
-    r"|`[^`]+`\s*[—–-] |(?:\w+\W+){1,7}?(?:this|these|those|such)\b"
-    r"(?! (?:projects?|repo\w*|library|package|file|code\w*|crate|gem|module))",
+    r"|for (?:example|more)|in (?:particular|all other|this|that|which)|as a (?:consequence|result)|therefore|thus"
+    r"|hence|but|and|so|also|it|its|this|that|these|those|they|yes|(?-i:should|must)|must be|doing|newer|note that"
+    r"|corollary|the (?:above|following|response|former|latter))\b|`[^`]+`\s*[—–-] |(?:\w+\W+){1,7}?(?:this|these"
+    r"|those|such)\b(?! (?:projects?|repo\w*|library|package|file|code\w*|crate|gem|module))",
     re.IGNORECASE,
 )
 """The beginnings of sentences that mean nothing without the one before them."""
