@@ -767,7 +767,8 @@ def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
         "Files must start with the following header.\n\n```c\n// By potters. All\n```\n\n"
         "Send a pull request to the **4.x** branch. It is merged there.\n\nCheck the pots.\n\n- Made by\n"
         "- `kiln try`\n\n- Keep pots dry. *Always* [fire](https://example.org) at `high`.\n- Always be kind.\n\n"
-        "You must never touch:\n\n- the oven\n- `fire.c`\n\nUseful are:\n\n- what must be in `a`\n",
+        "You must never touch:\n\n- the oven\n- `fire.c`\n\n"
+        "You must burn:\n\n- `ash` for\n\nUseful are:\n\n- what must be in `a`\n",
         ".github/pull_request_template.md": "<!--\nWe do not accept pots made by AI.\n-->\n\n- [ ] I have read it\n",
         "README.md": README + "\nNever eat `clay`.\n\n## Contributing\n\nYou must sign the CLA.\n",
     }

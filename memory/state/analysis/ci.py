@@ -36,14 +36,10 @@ _OTHERS = {
 }  # fmt: skip
 _SCRIPTS = ("run", "command", "before_install", "install", "before_script", "script", "build_script", "test_script")
 _MOVED = (
-    ("meson setup ..", "meson setup {}"),
-    ("meson ..", "meson setup {}"),
-    ("ninja", "ninja -C {}"),
-    ("ctest", "ctest --test-dir {}"),
-    ("cmake --build .", "cmake --build {}"),
-    ("cmake ..", "cmake -S . -B {}"),
+    ("meson setup ..", "meson setup {}"), ("meson ..", "meson setup {}"), ("ninja", "ninja -C {}"),
+    ("ctest", "ctest --test-dir {}"), ("cmake --build .", "cmake --build {}"), ("cmake ..", "cmake -S . -B {}"),
     ("scons", "scons -C {}"),
-)
+)  # fmt: skip
 """The beginnings of commands in a folder, each with that at the root."""
 _ENV = re.compile(r"\$\{\{ *(?:env|matrix)\.([\w-]+) *\}\}|\$\{?([A-Z]\w*)\}?")
 _WORKSPACE = re.compile(r"\$\{\{ *(?:github\.workspace|runner\.workspace) *\}\}(/?)|\$GITHUB_WORKSPACE\b(/?)")

@@ -281,7 +281,7 @@ def _trap(text: str) -> str:
 def _rank(text: str, demands: re.Pattern[str] = _HARD) -> int:
     """Return the place of a rule that a change can fail on, the hardest first; -1 for a text that is none."""
     plainly = "://" not in text and "<" not in text and text.count("`") % 2 == 0 and not text.endswith(("?", ":"))
-    plainly = plainly and bool(text) and text.count("(") == text.count(")") and not _LEANS.match(text)
+    plainly = plainly and bool(sentences(text)) and text.count("(") == text.count(")") and not _LEANS.match(text)
     if not plainly or demands.search(text) is None or _NO_RULE.search(text):
         return -1
     other = len(_TOPICS) if _PARTICULAR.search(text[1:]) else -1
@@ -336,7 +336,8 @@ def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
 
 def _gotcha(text: str, where: str) -> dict[str, str]:
     """Return the entry of a text, whose title is the sentence that demands something."""
-    rule = next((one for one in sentences(text) if _HARD.search(one) and not _LEANS.match(one)), sentences(text)[0])
+    told = sentences(text) or [text]
+    rule = next((one for one in told if _HARD.search(one) and not _LEANS.match(one)), told[0])
     title = _short(capital(rule.rstrip(".")))
     said = NOT_SAID if title == text.rstrip(".") else ended(text)
     return {"title": title, "symptom": NOT_SAID, "cause": where, "correctPath": said}
