@@ -26,7 +26,7 @@ MAPPED = ("module", "entry point", "program")
 """The topics of the parts of the project map."""
 NOTHING_SAID = re.compile(
     r"\A`[^`]*`(?: \(.*?\))?(?::(?: (?:Declares )?`[^`]+`[,.]?(?: and \d+ more\.?)?)+)?\.?\Z"
-    r"|Nothing in the repository describes|: one of the \d+ sources"
+    r"|`: (?:\d+ files use what it declares|[Cc]hanges most often|[Oo]ne of the sources that change)"
 )
 """A part of the map of which nothing is said, or only what is in it."""
 _MOST_CHECKPOINTS, _MOST_EVENTS = 5, 50
