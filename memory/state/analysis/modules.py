@@ -16,10 +16,10 @@ from memory.base.words import content_words, stem
 from .declarations import about, header
 from .documents import capital, ended, first_sentence, is_said, listed, opening_of, plain, sayings, sections_of
 from .manifests import Package, Project, main_package
-from .tree import DATA, SOURCE_FOLDERS, Tree, is_aside, is_test, language_of, stem_of
+from .tree import SOURCE_FOLDERS, Tree, is_test, language_of, stem_of
 from .uses import Weight, reason
 
-MOST_MODULES, MOST_AREAS = 12, 12
+MOST_MODULES, MOST_AREAS = 14, 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
 """The share of sources that makes a folder the main one, and that of one with a usual name such as `src`."""
 _TESTS = "Tests: "
@@ -172,14 +172,20 @@ _SOURCE_SET = re.compile(r"/(?:[a-z]\w*)?[mM]ain\Z")
 
 
 def _folders(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
-    """Return the folders with sources or tests directly in a folder, those with sources first, the largest first."""
+    """Return the folders with sources directly in a folder: the largest of the work, then tests, then examples."""
     inner = [one for one in tree.inner(folder) if _holds(tree, one) and not _SOURCE_SET.search(one)]
     inner = [one for one in inner if not any(is_in(path, [one]) for path in packages)]
-    return sorted(inner, key=lambda one: (-_size(tree, one), one))
+    return sorted(inner, key=lambda one: (-_size(tree, one), not is_test(f"{one}/"), one))
+
+
+_NO_PART = re.compile(
+    r"(?:\A|/)(?:\.[^/]+|_*(?:docs?|site|website|www|wiki|guides|rfcs|templates?|snippets|fixtures?|testdata|test_files|snapshots"
+    r"|mocks|single[-_]include|amalgamat\w*)_*)(?:/|\Z)",
+    re.IGNORECASE,
+)
+"""The folders of documentation, of data of tests, and of what is put together from elsewhere."""
 
 
 def _holds(tree: Tree, folder: str) -> bool:
-    """Return whether a folder has hand-written sources of the work or of its tests."""
-    if DATA.search(folder) or (is_aside(f"{folder}/") and not is_test(f"{folder}/")):
-        return False
-    return any(language_of(path) and not DATA.search(path) for path in tree.below(folder))
+    """Return whether a folder has hand-written sources: of the work, of its tests, or of examples of it."""
+    return any(language_of(path) and not _NO_PART.search(path) for path in tree.below(folder))

@@ -207,8 +207,6 @@ NOT_OWN = (
 )  # fmt: skip
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
-DATA = re.compile(r"(?:\A|/)_*(?:fixtures?|testdata|test_files|snapshots|mocks)_*(?:/|\Z)", re.IGNORECASE)
-"""The folders with data of tests."""
 _TEST = re.compile(
     r"\Atesting/|\At/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|test[-_]helpers?|testdata|testsuite|test_files|regress(?:ion)?s?"
     r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/|(?:\A|/)[A-Z]\w*Tests/"
