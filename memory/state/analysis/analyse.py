@@ -52,21 +52,16 @@ _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _SIGNS = re.compile(r"\A[^\w`(\"'\[]+")
 """Pictures and the like before the first word."""
 _NO_NEWS = re.compile(
-    r"[⬆👷📝🔖💚]|(?:bump|chore|tests?|style|build|deps|update .* (?:to|from) v?\d|merge|release|prepare|refactor"
-    r"|rename|revert|fixup|wip|automated|fix (?:tests?|build|format\w*)|v?\d+\.|version|update dep|format|regress|start"
-    r"|more regress)\b"
-    r"|\S*(?: \S+)?\Z|.*(?::\Z|\b(?:docs?|document(?:s|ed|ation)?|godoc|comments?|typos?|lint(?:er|ing|s)?|clippy|gofmt"
-    r"|gofumpt|rubocop|ci|gha|readme|change ?log|spelling|whitespace)\b|\[(?:skip ci|ci skip)\])",
+    r"\W*(?:bump|chore|tests?|style|build|deps|merge|release|prepare|refactor|rename|revert|fixup|wip|automated|format"
+    r"|start|(?:more )?regress|version|v?\d+\.|update (?:dep\w*|.* (?:to|from) v?\d)|fix (?:tests?|build|format\w*))\b"
+    r"|\S*(?: \S+)?\Z|.*(?::\Z|\b(?:docs?|document(?:s|ed|ation)?|godoc|comments?|typos?|lint\w*|clippy|gofu?m\w*"
+    r"|rubocop|ci|gha|readme|change ?log|spelling|whitespace|skip ci|ci skip)\b)",
     re.IGNORECASE,
 )
 """Subjects of commits that change nothing for a user, or say nothing."""
-_FEATURE, _FIX = (
-    re.compile(rf"(?:{kinds})\b|(?:[\w./-]+(?:\([^)]*\))?!?: )?(?:{verbs})", re.IGNORECASE)
-    for kinds, verbs in (
-        ("feat", "add|allow|support|introduce|extend|implement"),
-        ("fix|perf", "fix|prevent|avoid|handle|correct|resolve|reject"),
-    )
-)
+_SCOPE = r"(?:[\w./-]+(?:\([^)]*\))?!?: )?"
+_FEATURE = re.compile(rf"{_SCOPE}(?:feat|add|allow|support|introduce|extend|implement)", re.IGNORECASE)
+_FIX = re.compile(rf"{_SCOPE}(?:fix|perf\b|prevent|avoid|handle|correct|resolve|reject)", re.IGNORECASE)
 _UPKEEP = 3
 _TOOLS = (
     ("mkdocs.yml",

@@ -70,11 +70,6 @@ class Declared(NamedTuple):
         """Whether it declares a value that is not exported."""
         return self.kind in ("const", "static", "val", "var", "let") and "export" not in self.before
 
-    @property
-    def order(self) -> int:
-        """The place of its kind: types come first, then functions, then values."""
-        return _KINDS.index(self.kind) if self.kind else len(_KINDS)
-
     def is_outer(self, language: str | None) -> bool:
         """Return whether it is not inside of another declaration, by its indentation."""
         return self.indent <= (4 if language in _NESTED and self.is_type else 0)

@@ -257,14 +257,21 @@ class Lookups:
         if not re.fullmatch(r"\w[\w ]{1,80}", last):
             return []
         same = re.compile(rf"(?:.*(?:\.|::))?{'_?'.join(last.split())}", re.IGNORECASE if last == last.lower() else 0)
-        found: list[tuple[tuple[bool, bool, int, bool, int], Declared, Fact]] = []
+        found: list[tuple[tuple[bool, bool, bool, bool, bool, int], Declared, Fact]] = []
         for path in self.tree.sources():
             text = self.tree.text(path)
             if last.partition(" ")[0].lower() not in text.lower():
                 continue
             for one in (one for one in declared_in(text, language_of(path)) if same.fullmatch(one.name)):
                 said = comment_of(text, one, 2)
-                rank = (folded_name(one.name) != folded_name(name), one.name != name, one.order, not said, len(path))
+                rank = (
+                    folded_name(one.name) != folded_name(name),
+                    one.name != name,
+                    not one.is_type,
+                    one.is_value,
+                    not said,
+                    len(path),
+                )
                 whole = one.line.strip().partition("{")[0].rstrip(" :=")
                 whole = f"{one.kind} {one.name}" if said and one.kind else cut(whole, 100)
                 line = text.count("\n", 0, one.start) + 1
