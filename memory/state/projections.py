@@ -49,7 +49,7 @@ def inline(text: str) -> str:
 
 def literal(line: str) -> str:
     """Return the text that a line of Markdown from `inline` shows."""
-    return re.sub(r"(`[^`]+`)|\\([^\w\s])|&amp;", lambda found: found[1] or found[2] or "&", line)
+    return re.sub(r"(`[^`]+`)|\\([^\w\s]|_)|&amp;", lambda found: found[1] or found[2] or "&", line)
 
 
 def code(text: str) -> str:

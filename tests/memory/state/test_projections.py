@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory.base.safe_text import one_line
-from memory.state.projections import NAMES, code, inline, marker, marker_of, render_projections
+from memory.state.projections import NAMES, code, inline, literal, marker, marker_of, render_projections
 
 HASH = "ab" * 32
 EMPTY = {
@@ -90,10 +90,11 @@ def shown(markdown: str) -> str:
 
 @given(st.text(alphabet="ab1 \\`*_[]<>#|~&;!()-+.=\n", max_size=30) | st.text(max_size=30))
 def test_inline_shows_its_text(text: str) -> None:
-    """A reader sees the text itself, code spans without their backticks."""
+    """A reader sees the text itself, code spans without their backticks; and it can be read back."""
     line = one_line(text)
     seen = shown(inline(text))
     assert seen.replace("`", "").replace(" ", "") == line.replace("`", "").replace(" ", "")
+    assert literal(inline(text)) == line
 
 
 @given(st.text(alphabet="ab` ", min_size=1, max_size=20))
