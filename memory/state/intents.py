@@ -195,7 +195,7 @@ class Asked:
         """The words that tell what it is about."""
         self.is_what = self.text.lower().startswith(("what ", "which "))
         self.is_passive = re.match(r"how (?:is|are|does|do the)\b", self.text, re.IGNORECASE) is not None
-        self.is_where = self.text.lower().startswith("where")
+        self.is_where = re.match(r"where (?!do |should |can )", self.text, re.IGNORECASE) is not None
         self.is_why = self.text.lower().startswith("why")
         how = r"\bhow (?:do|can|to|should|would)\b|\bcommand\b|\bwhat (?:do|must|should|can) (?:i|we|you) run\b"
         self.is_how = re.search(how, self.text, re.IGNORECASE) is not None

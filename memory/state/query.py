@@ -152,11 +152,10 @@ class _Question:
         about, or as a way to do something that has a word of the question which the command lacks.
         """
         item, words = hit[0], {stem(one) for one in self.asked.telling if not says_little(one)}
-        if fact.topic not in COMMANDS:
-            return False
-        if self.asked.is_how:
-            return runs(item.said) and words <= {stem(one) for one in hit[2]} and not words <= _stems(fact.said)
-        return self.asked.is_about and item.topic == "passage" and self.asked.is_of_command(item.said)
+        if self.asked.is_about and self.asked.is_of_command(item.said):
+            return not (fact.topic in COMMANDS and item.topic == "command")
+        more = fact.topic in COMMANDS and self.asked.is_how and not words <= _stems(fact.said)
+        return more and runs(item.said) and words <= {stem(one) for one in hit[2]}
 
     def _answers(self, intent: Intent) -> list[Hit]:
         """Return the items on the topics of an intent that have all other words of the question."""

@@ -46,7 +46,7 @@ _HEADING = re.compile(r"(#{1,6}|={1,4})[ \t]+(\S.*?)[ \t#=]*$")
 _RULER = re.compile(r"([=~^*+`\"'#.-])\1{2,}[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*\{?[ \t]*(\w*)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?")
-_NOISE = re.compile(r"[ \t]*(?:<|!\[|\[!|\.\. |:[\w-]+:|\[[^\]]+\]:|>[ \t]*\[!)")
+_NOISE = re.compile(r"[ \t]*(?:<|!\[|\[!|\.\. |:[\w-]+:|\[[^\]]+\]:|[ \t]*\[!)")
 _CELL, _LINE = re.compile(r"(?<!\\)\|"), re.compile(r"\|?[ \t:|-]*-[ \t:|-]*")
 """What divides the cells of a table, and the line below its heads."""
 _LEANS = re.compile(
@@ -114,7 +114,7 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
     titles: dict[int, str] = {}
     open_: _Block | None = None
     fenced = False
-    for number, line in enumerate([*lines, ""], 1):
+    for number, line in enumerate([*(re.sub(r"^> ?", "", one) for one in lines), ""], 1):
         title = " ".join(titles.values())
         fence = _FENCE.match(line)
         if fence and not fenced:
@@ -176,7 +176,7 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
             if len(cells) > 1 and max(len(cell.split()) for cell in cells) > 1:
                 yield Fact(cut(": ".join(filter(None, cells)), _LONGEST), path, f"{block.title} {cells[0]}", block.line)
         elif block.kind == "paragraph":
-            above = plain(" ".join(line.strip().removeprefix("> ") for line in block.lines))
+            above = plain(" ".join(map(str.strip, block.lines)))
             yield from _of_prose(above, "", block, path)
             lead = next(iter(sentences(above)[-1:]), "")
 
