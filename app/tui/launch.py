@@ -16,7 +16,7 @@ from app.cli.marks import client_of
 from memory.base.clock import machine_zone
 from memory.base.safe_text import visible
 from memory.errors import RefusedError, UsageError
-from memory.storage.own_folders import config_home, home, state_home
+from memory.storage.own_folders import config_home, home, short_path, state_home
 from memory.workspace import Workspace
 from widgets.panes import all_panes
 from widgets.text.glyphs import glyphs_for
@@ -97,7 +97,8 @@ def run(
                 app.workspace.close()
         if going is None or app.failure is not None:
             if app.workspace is not None and not code:
-                print(f"Everything is saved in {visible(str(app.workspace.root))}.", file=sys.stderr)
+                place = visible(short_path(str(app.workspace.root), environ.get("HOME")))
+                print(f"Everything is saved in {place}.", file=sys.stderr)
             return code
         try:
             workspace = Workspace.open(going.root, state_home=state_home(environ), home=home(environ))

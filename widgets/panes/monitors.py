@@ -175,7 +175,7 @@ class MonitorsPane(RecordPane):
         summary = monitor.last_status_remark if picture is None or not picture.results else picture.summary
         if picture is not None and (picture.blocked or picture.stale):
             # The record's summary is now the reason for the block; the file has what was measured last.
-            known = word.text != "alert" and (picture.before or word.text == "stale")
+            known = word.text != "failing" and (picture.before or word.text == "stale")
             summary = picture.was if known else monitor.last_status_remark or ""
         told: dict[str, Any] = {
             "state": Lines((line(sign, " ", word, Piece(f", {summary}" if summary else "", word.tone)),))
@@ -262,7 +262,7 @@ def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyp
     state = picture.state if picture is not None else "unknown"
     if state == "blocked":
         if alerts(monitor, picture):
-            return Piece(glyphs.alert, "alert"), Piece("alert", "alert")
+            return Piece(glyphs.alert, "alert"), Piece("failing", "alert")
         return Piece(glyphs.half, "warn"), Piece("needs approval", "warn")
     if state in ("unknown", "skipped"):
         if monitor.last_status is None:
@@ -270,7 +270,7 @@ def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyp
         state = monitor.last_status
     if state == "healthy" or (state == monitor.last_status and monitor.healthy):
         return Piece(glyphs.check, "good"), Piece(state)
-    return Piece(glyphs.alert, "alert"), Piece(state, "alert")
+    return Piece(glyphs.alert, "alert"), Piece("failing" if state == "alert" else state, "alert")
 
 
 def _fields(values: Mapping[str, str], now: datetime, zone: tzinfo) -> Iterator[FieldSpec]:

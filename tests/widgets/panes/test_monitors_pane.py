@@ -49,7 +49,7 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
     pane = MonitorsPane()
     async with showing(pane, {"monitors.md": MONITORS}) as (_, app):
         assert rows(pane, 60) == [
-            "▲ Disk                alert            30 min ago  in 30 min",
+            "▲ Disk                failing          30 min ago  in 30 min",
             "✓ API                 healthy           5 min ago   in 5 min",
             "○ New                 unknown",
         ]
@@ -113,4 +113,4 @@ def test_a_blocked_monitor_needs_approval_and_keeps_its_alert() -> None:
         return state_pieces(monitor, standing, UNICODE)[1].text
 
     for stale in (True, False):
-        assert [word(well, stale=stale), word(bad, stale=stale)] == ["needs approval", "alert"]
+        assert [word(well, stale=stale), word(bad, stale=stale)] == ["needs approval", "failing"]
