@@ -417,19 +417,13 @@ def refuse_unwritable(name: str, document: Document) -> None:
     """
     data = document.dump()
     if data.startswith(_FOREIGN):
-        raise RefusedError(
-            "file.not_text",
-            f"{name} is not UTF-8 text: it begins with {' '.join(f'{byte:02x}' for byte in data[:2])}",
-            "save it as UTF-8 (UTF-16 is what some editors call Unicode), or put back what it was",
-            file=name,
-        )
+        begins = " ".join(f"{byte:02x}" for byte in data[:2])
+        words = f"{name} is not UTF-8 text: it begins with {begins}"
+        raise RefusedError("file.not_text", words, "save it as UTF-8, or put back what it was", file=name)
     if conflict_at(data) is not None:
-        raise MemdeckError(
-            "file.conflict_markers",
-            f"git's conflict markers are in {name}",
-            "resolve them in an editor; until then memdeck only reads the file",
-            file=name,
-        )
+        words = f"git's conflict markers are in {name}"
+        advice = "resolve them in an editor; until then memdeck only reads the file"
+        raise MemdeckError("file.conflict_markers", words, advice, file=name)
 
 
 CODE = "secret.found"

@@ -161,13 +161,9 @@ def _ambiguous(name: str, noun: str, found: Sequence[Any], words: str = "") -> A
         shown = item.ref if identities[item.identity] == 1 else ref
         choices.append(EntryChoice(shown.removeprefix(f"{own}#"), f"{item.file}:{line}", item.title))
     refs = ", ".join(candidate["ref"] for candidate in candidates[:4]) + (", …" if len(found) > 4 else "")
+    words = words or f"{len(found)} entries match {short(name)}"
     return AmbiguousError(
-        f"{noun}.ambiguous",
-        words or f"{len(found)} entries match {short(name)}",
-        f"use one of {refs}",
-        choices=choices,
-        candidates=candidates,
-        count=len(found),
+        f"{noun}.ambiguous", words, f"use one of {refs}", choices=choices, candidates=candidates, count=len(found)
     )
 
 

@@ -108,21 +108,11 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         due = task.due_moment(zone)  # None where a task only recurs: then it is among the next runs
         if due is not None and (group := groups.get(task.due_state(now, zone))) is not None:
             group.append((due.due_at(zone), task))
-    overdue, due_today, due_week = [
-        tuple([task for _, task in sorted(group, key=itemgetter(0))]) for group in groups.values()
-    ]
-    return Brief(
-        snapshot,
-        now,
-        overdue,
-        due_today,
-        due_week,
-        tasks.in_section("in-progress"),
-        tuple(snapshot.journal.entries(limit=LAST_ENTRIES)),
-        tuple(one for one in monitors if one.healthy is False and one not in stale),
-        stale,
-        _counts(snapshot, {name: tasks.count(name) for name in SECTIONS}),
-    )
+    ahead = [tuple(task for _, task in sorted(group, key=itemgetter(0))) for group in groups.values()]
+    newest = tuple(snapshot.journal.entries(limit=LAST_ENTRIES))
+    failing = tuple(one for one in monitors if one.healthy is False and one not in stale)
+    counts = _counts(snapshot, {name: tasks.count(name) for name in SECTIONS})
+    return Brief(snapshot, now, *ahead, tasks.in_section("in-progress"), newest, failing, stale, counts)
 
 
 def next_overdue(found: Brief) -> datetime:

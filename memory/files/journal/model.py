@@ -444,11 +444,8 @@ def check_lines(body: str, wanted: Sequence[str]) -> None:
     read = [line.text for line in read_lines(body)]
     if read != list(wanted):
         wrong = next((line for line, other in zip(wanted, read, strict=False) if line != other), "".join(wanted[-1:]))
-        raise UsageError(
-            "journal.line",
-            f"the line {wrong!r} would not stay one line of the entry",
-            "write code into a line of its own, with its fence closed",
-        )
+        words = f"the line {wrong!r} would not stay one line of the entry"
+        raise UsageError("journal.line", words, "write code into a line of its own, with its fence closed")
 
 
 # -- how busy each day is --------------------------------------------------------------------------------------------

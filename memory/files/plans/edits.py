@@ -154,15 +154,9 @@ def remove(call: Call, ref: Refs, task: str | None = None) -> Edit:
     return PLAN_EDITS.remove(call.snapshot, ref) if task is None else _edit_task(call, ref, task, None, "removed")
 
 
-PLAN_EDITS = EntryEdits(
-    PLANS,
-    "plans",
-    "plan",
-    schema=SCHEMA,
-    setters={"title": edits.titled("plan.title", "the title of a plan")},
-    plain=plain_section,
-    titles={"active": "Active Plans", "completed": "Completed Plans"},
-)
+_TITLES = {"active": "Active Plans", "completed": "Completed Plans"}
+_SETTERS = {"title": edits.titled("plan.title", "the title of a plan")}
+PLAN_EDITS = EntryEdits(PLANS, "plans", "plan", schema=SCHEMA, setters=_SETTERS, plain=plain_section, titles=_TITLES)
 
 
 def _edit_plan(call: Call, ref: str, changes: Mapping[str, str], verb: str = "changed", more: str = "") -> Edit:

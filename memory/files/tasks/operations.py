@@ -228,13 +228,9 @@ def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
 
     def planned(task: Task) -> Step[Entry]:
         if task.section == "completed":
-            raise ConflictError(
-                "task.completed",
-                f"{short(task.title)} is already completed",
-                "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` reopens it",
-                ref=task.ref,
-                completed=task.completed,
-            )
+            words = f"{short(task.title)} is already completed"
+            advice = "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` reopens it"
+            raise ConflictError("task.completed", words, advice, ref=task.ref, completed=task.completed)
         return done(task, task.entry, outcome, call.now, call.zone)
 
     return TASK_EDITS.move(call.snapshot, ref, planned, call.now)

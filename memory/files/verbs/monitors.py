@@ -13,14 +13,9 @@ from memory.files.monitors import FILE, SCHEMA, SECTION, plain_section
 from memory.files.snapshot import Snapshot
 
 _CODE, _NAME = "monitor.name", "the name of a monitor"
+_SETTERS = dict.fromkeys(("name", "title"), titled(_CODE, _NAME))
 MONITOR_EDITS = EntryEdits(
-    MONITORS,
-    "monitors",
-    "monitor",
-    schema=SCHEMA,
-    setters=dict.fromkeys(("name", "title"), titled(_CODE, _NAME)),
-    plain=plain_section,
-    titles={SECTION: SECTION},
+    MONITORS, "monitors", "monitor", schema=SCHEMA, setters=_SETTERS, plain=plain_section, titles={SECTION: SECTION}
 )
 
 

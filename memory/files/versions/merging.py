@@ -16,6 +16,7 @@ from memory.files.journal.model import identity_of, read_date, split_heading
 from memory.files.refs import identity_hex
 
 _SHOWN = 3
+_HELP = "look at both versions and make the change again"
 
 
 class MergeConflict(ConflictError):
@@ -30,14 +31,9 @@ class MergeConflict(ConflictError):
         conflicts = merged.conflicts
         what = [f"{one.field} of {one.entry[:60]!r}" if one.entry else one.field for one in conflicts]
         shown = ", ".join(what[:_SHOWN]) + (f" and {len(what) - _SHOWN} more" if len(what) > _SHOWN else "")
-        super().__init__(
-            "document.conflict",
-            f"another writer changed {shown} in {name} as well",
-            "look at both versions and make the change again",
-            file=name,
-            fields=[one.field for one in conflicts],
-            conflicts=[{**one.json(), "ref": _ref(one)} for one in conflicts],
-        )
+        words = f"another writer changed {shown} in {name} as well"
+        fields, told = [one.field for one in conflicts], [{**one.json(), "ref": _ref(one)} for one in conflicts]
+        super().__init__("document.conflict", words, _HELP, file=name, fields=fields, conflicts=told)
         self.merged = merged
         self.current = current
 
@@ -120,13 +116,9 @@ def edit_conflict(title: str, clashes: Iterable[Conflict]) -> ConflictError:
     """
     conflicts = [clash._replace(entry=title) for clash in clashes]
     fields = list(dict.fromkeys(one.field for one in conflicts))
-    return ConflictError(
-        "document.conflict",
-        f"another writer changed {', '.join(fields)} of {title[:60]!r} meanwhile",
-        "look at it and make the change again",
-        fields=fields,
-        conflicts=[one.json() for one in conflicts],
-    )
+    words = f"another writer changed {', '.join(fields)} of {title[:60]!r} meanwhile"
+    told = [one.json() for one in conflicts]
+    return ConflictError("document.conflict", words, _HELP, fields=fields, conflicts=told)
 
 
 MARKER_SIZE = 7
@@ -162,12 +154,8 @@ def merge_versions(path: str, base: bytes, ours: bytes, theirs: bytes, marker: i
             if ours in (base, theirs) or theirs == base:
                 return MergedFile(theirs if ours == base else ours)
             return function(path, base, ours, theirs, marker)
-    raise UsageError(
-        "merge.unknown_file",
-        f"{path!r} is not a memory file that can be merged by its entries",
-        "name the file with --path, such as --path .aiter/memory/tasks.md",
-        path=path,
-    )
+    words = f"{path!r} is not a memory file that can be merged by its entries"
+    raise UsageError("merge.unknown_file", words, "name the file with --path .aiter/memory/tasks.md", path=path)
 
 
 def _documents(path: str, base: bytes, ours: bytes, theirs: bytes, marker: int) -> MergedFile:
