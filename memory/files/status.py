@@ -108,11 +108,14 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         due = task.due_moment(zone)  # None where a task only recurs: then it is among the next runs
         if due is not None and (group := groups.get(task.due_state(now, zone))) is not None:
             group.append((due.due_at(zone), task))
-    ahead = [tuple(task for _, task in sorted(group, key=itemgetter(0))) for group in groups.values()]
+    overdue, due_today, due_week = [
+        tuple(task for _, task in sorted(group, key=itemgetter(0))) for group in groups.values()
+    ]
+    in_progress = tasks.in_section("in-progress")
     newest = tuple(snapshot.journal.entries(limit=LAST_ENTRIES))
     failing = tuple(one for one in monitors if one.healthy is False and one not in stale)
     counts = _counts(snapshot, {name: tasks.count(name) for name in SECTIONS})
-    return Brief(snapshot, now, *ahead, tasks.in_section("in-progress"), newest, failing, stale, counts)
+    return Brief(snapshot, now, overdue, due_today, due_week, in_progress, newest, failing, stale, counts)
 
 
 def next_overdue(found: Brief) -> datetime:
