@@ -143,11 +143,8 @@ def check_field_value(block: B, key: str, value: str) -> B:
     new = block.set_field(key, value)
     read = new.fields
     if read.get(key, "").split() != value.split() or {**read, key: ""} != {**fields, key: ""}:
-        raise UsageError(
-            "field.value",
-            f"the value of {key} would be read differently",
-            "leave out code fences and HTML, or write them into the entry's text",
-        )
+        words = f"the value of {key} would be read differently"
+        raise UsageError("field.value", words, "leave out code fences and HTML, or write them into the entry's text")
     return new
 
 
@@ -542,6 +539,4 @@ def _check(old: Sequence[Bullet], new: str, place: int, texts: Sequence[str], co
         return
     if not texts:
         raise UsageError(code, "without this bullet, others would be read differently", "use an editor")
-    raise UsageError(
-        code, "the text would not stay one bullet of the list", "leave out HTML and code fences that stay open"
-    )
+    raise UsageError(code, "the text would not stay one bullet of the list", "close code fences, and leave out HTML")

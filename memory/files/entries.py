@@ -67,11 +67,8 @@ class FileEntries:
 
     def edits(self, record: Record, changes: Changes) -> Values:
         """Return the values of the operation that edits an entry: fields that it sets and unsets, or its source."""
-        return {
-            "changes": sent.texts_of(changes.set),
-            "unset": changes.unset,
-            "text": sent.sent_source(record, changes),
-        }
+        values, source = sent.texts_of(changes.set), sent.sent_source(record, changes)
+        return {"changes": values, "unset": changes.unset, "text": source}
 
     def grows(self, record: Record, more: str) -> Changes:
         """Return the changes that add to what an entry says."""
@@ -155,9 +152,8 @@ class FileEntries:
         record = self._found(snapshot, ref)
         check(item_of(record))
         if record.file.startswith("archive/"):
-            raise RefusedError(
-                "entry.archived", f"{ref} is in {record.file}, and the archive is read-only", "a person can restore it"
-            )
+            words = f"{ref} is in {record.file}, and the archive is read-only"
+            raise RefusedError("entry.archived", words, "a person can restore it")
         return record
 
     def _made(self, call: EntryCall, outcome: Outcome, ref: str = "") -> Made:

@@ -195,8 +195,6 @@ def plain_monitors(document: Document) -> PlainFile:
     monitors in other sections, which are not run.
     """
     why = "is not run: it is in no section of this file that is read"
-    found = dress.plain_file(
-        document, lambda one: one.memo(plain_section), lambda _, entry: dress.plain_entry(entry, SCHEMA)
-    )
+    found = dress.plain_file(document, plain_section, lambda _, entry: dress.plain_entry(entry, SCHEMA))
     others = dress.unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
     return PlainFile(document, (*others, *found.findings))

@@ -420,7 +420,7 @@ def plain_file(
     """
     new, findings = document, []
     for index, section in document.all_sections():
-        found = read(section)
+        found = section.memo(read)
         findings += [one.moved(document.line_of(index)) for one in found.findings]
         entries, changed = [], False
         for number, entry in enumerate(section.entries):

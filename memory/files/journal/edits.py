@@ -66,9 +66,7 @@ def list_entries(
     """List entries, the newest first."""
     if date is not None:
         if since is not None or until is not None:
-            raise UsageError(
-                "usage.arguments", "--date cannot be used with --since or --until", "give only one of them"
-            )
+            raise UsageError("usage.arguments", "--date cannot be used with --since or --until", "give one of them")
         since = until = date
     found = context.snapshot.journal.entries(limit=limit, since=since, until=until, match=match)
     return outlined("entries", found, _days(found), "no entries")

@@ -175,11 +175,7 @@ def plain_entry(entry: Entry) -> Entry:
 
 def plain_journal(document: Document) -> PlainFile:
     """Return journal.md, or an archive of it, with everything that is read in another form written plainly."""
-    return dress.plain_file(
-        document,
-        lambda section: section.memo(plain_day),
-        lambda _, entry: (plain_entry(entry), _of_heading(entry.title)),
-    )
+    return dress.plain_file(document, plain_day, lambda _, entry: (plain_entry(entry), _of_heading(entry.title)))
 
 
 def _of_heading(title: str) -> Iterator[LineFinding]:

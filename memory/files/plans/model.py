@@ -299,7 +299,7 @@ def plain_plans(document: Document) -> PlainFile:
         new, findings = dress.plain_entry(entry, SCHEMA)
         return new, (*findings, *_unread_tasks(new, {one.line for one in findings}))
 
-    return dress.plain_file(document, lambda section: section.memo(plain_section), plain)
+    return dress.plain_file(document, plain_section, plain)
 
 
 def _unread_tasks(entry: Entry, told: Container[int]) -> Iterator[LineFinding]:

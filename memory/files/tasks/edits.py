@@ -168,14 +168,9 @@ def done(task: Task, entry: Entry, outcome: str | None, now: datetime, zone: tzi
     # The next time has not begun yet.
     again = _with(_with(again, "started", None), "progress", None)
     stays = task.section == "pending"
-    put: list[tuple[str, Entry]] = [("completed", completed)]
-    return Step(
-        again if stays else None,
-        put if stays else [*put, ("pending", again)],
-        "completed",
-        f", due again {following.date}",
-        [*told, f"Next: {following.date}"],
-    )
+    put = [("completed", completed)] + ([] if stays else [("pending", again)])
+    told.append(f"Next: {following.date}")
+    return Step(again if stays else None, put, "completed", f", due again {following.date}", told)
 
 
 def _reopened(task: Task, entry: Entry) -> Step[Entry]:

@@ -53,8 +53,7 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
     "--due",
     metavar="D",
     type=Suggested(("today", "overdue", "week", "later")),
-    help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2026-12-01), or a month "
-    "(2026-12).",
+    help="Only what is due: today, overdue, week (7 days), later, a date (2 Dec, fri) or a month (2026-12).",
 )
 @option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
 @option("--sort", type=Choice(SORTS[:-1]), help="Sort inside each section (default: the order of the file).")

@@ -416,4 +416,4 @@ def plain_tasks(document: Document) -> PlainFile:
             findings = (*findings, dress.unclear(field_line(new, "status", 0), text, words))
         return new, (*findings, *_box_findings(0, entry.title, _mark_of(entry.title), read.name))
 
-    return dress.plain_file(document, lambda section: section.memo(plain_section), plain)
+    return dress.plain_file(document, plain_section, plain)

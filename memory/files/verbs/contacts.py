@@ -222,12 +222,9 @@ def _refuse_taken_id(contacts: Contacts, value: str) -> None:
     taken = next((one for one in contacts.channels if channel_id(one.id) == wanted), None)
     if wanted and taken is not None:
         shown = value.strip()[:60]
-        raise UsageError(
-            "contact.id",
-            f"the channel {taken.name[:60]!r} has the id {shown!r} already",
-            f"edit that one: `memdeck contacts edit {shown}`, or give another id",
-            ref=taken.ref,
-        )
+        words = f"the channel {taken.name[:60]!r} has the id {shown!r} already"
+        advice = f"edit that one: `memdeck contacts edit {shown}`, or give another id"
+        raise UsageError("contact.id", words, advice, ref=taken.ref)
 
 
 def _column(table: Table, kind: str, key: str) -> int:

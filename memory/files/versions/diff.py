@@ -170,13 +170,7 @@ def line_changes(before: str, after: str, context: int = _CONTEXT) -> tuple[str,
 
 MOST = 200
 """The most changes of entries of one identity that are read."""
-_DONE = {
-    "tasks.done": "completed",
-    "archive": "archived",
-    "maintain": "archived",
-    "prune": "archived",
-    "undo": "undone",
-}
+_DONE = {"tasks.done": "completed", "undo": "undone"} | dict.fromkeys(("archive", "maintain", "prune"), "archived")
 """What operations do with an entry that they change or remove."""
 
 
