@@ -243,14 +243,13 @@ def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
     starts, tops = [*titles, len(lines)], [*sections]
     unread = []
     for line in found:
-        end, below = starts[bisect_right(starts, line)], ""
-        if line in sections:
-            text = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
-        elif line in titles:
-            text, below = titles[line], " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
+        end = starts[bisect_right(starts, line)]
+        inside = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
+        if line in titles:
+            text, below = (inside, "") if line in sections else (titles[line], inside)
         else:
             stop = next((at for at in range(line + 1, end) if not lines[at] or at in found), end)
-            text = " ".join(lines[line:stop])[:_LONGEST]
+            text, below = " ".join(lines[line:stop])[:_LONGEST], ""
         above = bisect_right(tops, line)
         unread.append(UnreadLine(sections[tops[above - 1]] if above else "", text, line, below))
     return tuple(unread)

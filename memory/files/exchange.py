@@ -130,9 +130,7 @@ def _text(entry: Entry) -> str:
 def _instant(text: str | None, snapshot: Snapshot) -> str:
     """Return a time of the files with its offset, a day as it is; empty for none, or what is no time."""
     moment = moment_or_none(text, snapshot.zone)
-    if moment is None:
-        return ""
-    return moment.date.isoformat() if moment.instant is None else moment.instant.isoformat()
+    return "" if moment is None else (moment.instant or moment.date).isoformat()
 
 
 def _entry(entry: JournalEntry, snapshot: Snapshot) -> Item:

@@ -115,12 +115,10 @@ class Lookup(NamedTuple, Generic[E]):
         stored = [] if archived else self.archive(snapshot.readable())
         if found := _by_digits(stored, digits) or unchanged(stored):
             when = "" if trace is None else f": it {trace.words}"
-            raise NotFoundError(
-                f"{self.noun}.archived",
-                f"the {self.words} {short(found[0].title)} is in the archive{when}",
-                f"it is in {found[0].file}, and the archive is read-only; `memdeck restore` brings it back",
-                **{**details, "text": name, "ref": found[0].ref, "file": found[0].file},
-            )
+            title = f"the {self.words} {short(found[0].title)} is in the archive{when}"
+            hint = f"it is in {found[0].file}, and the archive is read-only; `memdeck restore` brings it back"
+            details |= {"text": name, "ref": found[0].ref, "file": found[0].file}
+            raise NotFoundError(f"{self.noun}.archived", title, hint, **details)
         if trace is not None and (trace.gone or trace.ref is not None):
             hint, code = "`memdeck changes show` has it, `memdeck changes revert` brings it back", "gone"
             if trace.ref is not None:

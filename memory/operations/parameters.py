@@ -283,6 +283,8 @@ def _items(snapshot: Any, noun: str) -> Iterator[Any]:
             return iter(snapshot.knowledge.items)
         case "contacts":
             return iter(snapshot.contacts.items)
+        case "config":
+            return iter(snapshot.config.settings)
         case _:
             return iter(snapshot.monitors.items)
 

@@ -235,7 +235,10 @@ class JournalEntry(PlacedEntry):
     @property
     def clock(self) -> str | None:
         """The time with two digits each; None for a heading without one, or with one that does not exist."""
-        return clock_of(self.time)
+        if self.time is None:
+            return None
+        clock = self.time.rjust(5 if len(self.time) < 6 else 8, "0")
+        return clock if clock[:2] < "24" and clock[3:5] < "60" and clock[6:] < "60" else None
 
     @property
     def title(self) -> str:
@@ -269,14 +272,6 @@ def date_of(text: str | None) -> calendar_date | None:
         return None if text is None else calendar_date.fromisoformat(text)
     except ValueError:
         return None
-
-
-def clock_of(time: str | None) -> str | None:
-    """Return a time, with or without seconds, with two digits each; None for none and one that does not exist."""
-    if time is None:
-        return None
-    clock = time.rjust(5 if len(time) < 6 else 8, "0")
-    return clock if clock[:2] < "24" and clock[3:5] < "60" and clock[6:] < "60" else None
 
 
 class Journal(FileView[JournalEntry]):

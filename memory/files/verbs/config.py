@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 
 from memory.base.values import split_field
@@ -12,21 +12,13 @@ from memory.files.config import FILE, SETTINGS, Setting, meant_key, unknown_key_
 from memory.files.edit import Edit, changed_value, check_field_value, started_document, with_end
 from memory.files.operations import Part, outline
 from memory.files.snapshot import Snapshot
-from memory.operations import Context, Group, Kind, argument, option
+from memory.operations import Context, Group, Used, argument, option
 from memory.operations.result import Result
 
 config = Group("config", "List, get, set and unset the workspace's settings (config.md).")
 
 
-class _Key(Kind):
-    """The name of a setting."""
-
-    def completions(self, snapshot: Callable[[], Snapshot], begun: str) -> Iterator[tuple[str, str]]:
-        """Yield the names in the file."""
-        yield from ((one.key, "") for one in snapshot().config.settings if one.key.startswith(begun))
-
-
-_key = argument("key", type=_Key())
+_key = argument("key", type=Used("config", "key"))
 
 
 @config.look("list", "", "-o json")
