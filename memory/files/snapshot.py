@@ -150,10 +150,6 @@ class Snapshot:
         found = self.found(name)
         return _NOTHING if found is None else found
 
-    def exists(self, name: str) -> bool:
-        """Return whether the file exists."""
-        return self.found(name) is not None
-
     def found(self, name: str) -> Document | None:
         """Return the document of a file, None where there is no such file."""
         if name not in self._documents and name not in self.refusals:
