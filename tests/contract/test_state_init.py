@@ -728,7 +728,7 @@ def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, pat
         ("| Part | What |\n|--|--|\n| [pots](src/fire/) | Fires all pots |\n", "src/fire", "Fires all pots."),
         ("- `a.rs` - Fires all pots\n", "src/fire", ""),
         ("```\nsrc/\n├── fire/   # Fires all pots\n```\n", "src/fire", "Fires all pots."),
-        ("| **Core** | **FireDb** | Fires all pots |\n", "src/fire.rs", ""),
+        ("| Core | `src/fire.rs` | Fires all pots |\n| `src/fire.rs` | `--all --very-hot` |\n", "src/fire.rs", ""),
         ("- `fire`: see https://example.org for more\n", "src/fire", ""),
         ("Fire: a word of three.\n", "src/fire", ""),
     ],

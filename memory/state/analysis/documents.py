@@ -179,7 +179,7 @@ _PASSED_OVER = {
                 r"|check |an? .* implies|click (?:here|on)\b|follow |join |looking for|warning|english\b"
                 r"|\w+ (?:is|are) (?:now )?(?:deprecated|available)|(?:this|it) is a (?:continuation|rewrite) of\b)"
                 r"|://|[!?]\Z|\bplease (?:refer|see|visit|check)\b|\brefer to\b|\bdon['’]t miss\b"
-                r"|\bthis (?:branch|documentation|document|guide|readme|version|page|section|tutorial)\b"
+                r"|\bthis (?:branch|documentation|document|guide|readme|version|page|section|template|tutorial)\b"
                 r"|\bis available (?:on|at|from)\b|\b(?:provides?|supports?|includes?|offers?|following(?: \w+)?):\Z",
     "addition": r"\b(?:you'll|you're|well-exercised|(?:it )?started|original(?:ly)?|written by|sponsors?|inspired|joy"
                 r"|named after|awesome|aims?|check out|please|we|our)\b|[ (]@\w|:\Z",
@@ -256,7 +256,8 @@ def sayings(tree: Tree) -> dict[str, str]:
         items = (_ITEM.match(item.text) for section in sections for item in section.items)
         for name, said in (*(item.groups() for item in items if item), *_drawn(tree.text(path))):
             told = first_sentence(plain(said), 200)
-            says = len(re.findall(r"[^\W\d]{3,}", told)) > 1 and not _NO_SAYING.match(told)
+            words = re.findall(r"[^\W\d]{3,}", re.sub(r"`[^`]*`", "", told))
+            says = len(words) > 1 and not _NO_SAYING.match(told)
             if says and (re.search(r"[./]", name) or "readme" not in path.lower()):
                 bare = name.removeprefix("./").rstrip("/")
                 named = [bare] if tree.has(bare) or bare in tree.folders else []
@@ -278,9 +279,8 @@ def _drawn(text: str) -> Iterator[tuple[str, str]]:
                 yield found[1], found[2]
         elif bare.startswith("|") and len(bare) < _MOST_LINE and not _RULER.fullmatch(after):
             cells = bare.strip("|").split("|")
-            named = [_TARGET.match(cell) or _NAME.fullmatch(plain(cell)) for cell in cells[:2]]
-            if names := [one[1] for one in named if one]:
-                yield names[-1], max(map(plain, cells[1:] or [""]), key=lambda cell: len(cell.split()))
+            if named := _TARGET.match(cells[0]) or _NAME.fullmatch(plain(cells[0])):
+                yield named[1], max(map(plain, cells[1:] or [""]), key=lambda cell: len(cell.split()))
 
 
 def without_praise(text: str) -> str:

@@ -31,8 +31,8 @@ _NOT_OF_PROJECT = re.compile(
 _CONTINUED = re.compile(r"([\"'])[ \t]*\\\n[ \t]*\1")
 """What is between the halves of a string on two lines."""
 _MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?")
-_COMPUTED = re.compile(r"[#$]\{")
-"""The beginning of an expression such as `${version}`: a value with one in it is not known."""
+_COMPUTED = re.compile(r"[#$]\{|\A(?:add (?:your|a)|todo)\b", re.IGNORECASE)
+"""An expression such as `${version}`, or the words of a template: a value with one in it is not known."""
 _WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?|reactor)\Z", re.IGNORECASE)
 """Words such as `-monorepo` at the end of a name: they tell that it is a workspace, and are no part of the name."""
 _MOST_PACKAGES, _MOST_PATTERNS, _MANY, _FEW = 200, 200, 12, 4
