@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory.base.values import no_constant
 from memory.errors import UsageError
 
 _MOST_DEPTH = 200
@@ -40,10 +41,6 @@ class Node:
         return list(self.inner.values())
 
 
-def _no_number(word: str) -> None:
-    raise ValueError(word)
-
-
 class JsonFile:
     """The text of a file, parsed; UsageError `connect.json` with the line if it is invalid.
 
@@ -56,7 +53,7 @@ class JsonFile:
         self.bom = "\ufeff" if text.startswith("\ufeff") else ""
         self.text = text.removeprefix("\ufeff")
         self._strict = strict
-        self._decoder = json.JSONDecoder(parse_constant=_no_number)
+        self._decoder = json.JSONDecoder(parse_constant=no_constant)
         self._comments: list[tuple[int, int]] = []
         at = self._skip(0)
         self.root: Node | None = self._value(at, 0) if at < len(self.text) else None

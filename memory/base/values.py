@@ -123,6 +123,11 @@ def say_size(size: float) -> str:
     return f"{size:.1f} {units[0]}".replace(".0 ", " ")
 
 
+def no_constant(text: str) -> Any:
+    """Refuse `NaN` and `Infinity`, which Python reads, but are not JSON; for `parse_constant`."""
+    raise ValueError(f"{text} is not JSON")
+
+
 def read_object(text: str | bytes | None) -> dict[str, Any]:
     """Return the JSON object in a text; {} where there is no text, no valid JSON, or another JSON value."""
     try:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from memory.base.safe_text import cut, one_line, visible
 from memory.base.scan import fenced, harmless, why_not
 from memory.base.word_lists import STOP_WORDS
-from memory.base.words import is_request, stem, tokens
+from memory.base.words import content_words, is_request, stem, tokens
 
 _UNTOLD = re.compile(
     r"(?:created|started|lastUpdate|lastCheck|cronJobId|orchestrationId|planId|tags|id|ref|line|file|kind|section)\s*:",
@@ -138,16 +138,11 @@ def _parts() -> dict[str, tuple[str, ...]]:
     return {stem(word): parts for words, parts in _ASKED.items() for word in words.split()}
 
 
-def says_something(message: str) -> bool:
-    """Return whether a message has a word that says what it is about: thanks, a yes and a "go on" have none."""
-    return bool(_subjects(message))
-
-
 def intents(message: str) -> list[str]:
     """Return the parts of a message that say or ask something, of many the first and the last; the whole message where
-    it is one part. Empty if nothing can belong to it.
+    it is one part. Empty if nothing can belong to it: thanks, a yes and a "go on" say nothing.
     """
-    parts = [part for part in _INTENT_END.split(message) if parts_asked(part) or says_something(part)]
+    parts = [part for part in _INTENT_END.split(message) if parts_asked(part) or _subjects(part)]
     parts = list(dict.fromkeys(parts))
     if len(parts) > _MOST_INTENTS:
         parts = parts[: _MOST_INTENTS // 2] + parts[-(_MOST_INTENTS // 2) :]
@@ -163,8 +158,7 @@ def parts_asked(message: str) -> set[str]:
 
 def _subjects(text: str) -> set[str]:
     """Return the stems of the words that say what a text is about."""
-    words = {word for word in tokens(text) if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())}
-    stems = {stem(word) for word in words if not word.isdigit()}
+    stems = {stem(word) for word in content_words(text) if not word.isdigit()}
     return {word for word in stems if not (word in STOP_WORDS or is_request(word)) or word in _act_words()}
 
 

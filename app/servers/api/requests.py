@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from memory.base.values import no_constant
 from memory.errors import MemdeckError, UsageError
 
 Json = dict[str, Any]
@@ -43,10 +44,7 @@ def strict_json(data: bytes) -> Any:
             raise ValueError("a name appears twice")
         return found
 
-    def no_number(text: str) -> Any:
-        raise ValueError(text)
-
-    return json.loads(data.decode("utf-8-sig"), object_pairs_hook=object_of, parse_constant=no_number)
+    return json.loads(data.decode("utf-8-sig"), object_pairs_hook=object_of, parse_constant=no_constant)
 
 
 def query_of(pairs: Iterable[tuple[str, str]]) -> Json:

@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal, NamedTuple
 
 from memory.base.problems import Level
-from memory.base.values import is_absent
+from memory.base.values import is_absent, no_constant
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.document.tables import Table
@@ -164,7 +164,7 @@ def _read(text: str, line: int) -> JsonPlan:
         wrong = f"is longer than {MAX_CHARACTERS // 1024} KB"
     else:
         try:
-            data = json.loads(text, parse_constant=_refuse)
+            data = json.loads(text, parse_constant=no_constant)
             wrong = "" if isinstance(data, dict) else "is not an object"
         except json.JSONDecodeError as error:
             wrong, at = f"does not parse: {error.msg}", line + error.lineno
@@ -181,10 +181,6 @@ def _read(text: str, line: int) -> JsonPlan:
     phase_of = plan.phase_of
     tasks = tuple(_task(one, phase_of) for one in listed[:MAX_TASKS])
     return plan._replace(tasks=tasks, problems=more if len(listed) > MAX_TASKS else ())
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)
 
 
 def _task(data: Mapping[str, Any], phase_of: Mapping[str, str]) -> PlanTask:

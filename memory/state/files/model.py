@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memory.base.values import no_constant
 from memory.document.model import BOM
 from memory.errors import ConfigError
 
@@ -147,11 +148,6 @@ def load(data: bytes, file: str, code: str) -> Any:
         why, line = getattr(error, "msg", str(error)), getattr(error, "lineno", 1)
     hint = "`memdeck state validate` says what it means"
     raise ConfigError(code, f"{file}:{line}: {why}", hint, file=file, line=line)
-
-
-def no_constant(text: str) -> Any:
-    """Refuse `NaN` and `Infinity`."""
-    raise ValueError(f"{text} is not JSON")
 
 
 def line_of(data: bytes, key: str) -> int:

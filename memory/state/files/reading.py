@@ -12,13 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from memory.base.values import no_constant
 from memory.document.model import BOM
 from memory.errors import MemdeckError, NotFoundError
 from memory.state.files.model import is_there
 from memory.storage.safe_open import Stored
 
 from . import model, schema
-from .model import Json, checkpoint_id, is_echo, line_of, load, no_constant, number_of, scope_of
+from .model import Json, checkpoint_id, is_echo, line_of, load, number_of, scope_of
 from .schema import DEFAULTS, read_config
 
 Read = Callable[[str], Stored]
