@@ -165,7 +165,7 @@ _FORMS = tuple(
 """The forms of questions, each with the words by which a sentence answers it."""
 
 
-_FITTING, _OTHER_FORM, _PROSE = 1.25, 0.6, 0.6
+_FITTING, _OTHER_FORM, _PROSE = 1.25, 0.75, 0.6
 """The weight of a sentence in the form that is asked for, of a command where none is, of a sentence where a command is.
 """
 _VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
