@@ -20,6 +20,7 @@ from .analysis.tree import is_document, stem_of
 from .files.model import EVENTS, NO_FOCUS, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
 from .intents import COMMANDS, Asked, says_little, spelled
+from .parts import texts_of
 from .projections import SOURCE, literal, path_of, render_projections
 
 MAPPED = ("module", "entry point", "program")
@@ -163,12 +164,10 @@ def _of_entries(name: str, page: str) -> Iterator[Item]:
 
 
 def _of_checkpoint(checkpoint: Json) -> Item:
-    bundle, name, said = checkpoint["bundle"], checkpoint["id"], checkpoint["summary"]
-    lines = [bundle["currentFocus"]["summary"], *bundle["currentFocus"]["currentState"]]
-    lines += [f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]]
-    lines += [f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]]
-    text, created, file = "\n".join(lines), checkpoint["createdAt"], checkpoint_path(name)
-    return Item(name, "checkpoint", "checkpoint", f"checkpoint:{name}", file, said, "", text, created)
+    name, created, bundle = checkpoint["id"], checkpoint["createdAt"], checkpoint["bundle"]
+    text = "\n".join(texts_of([bundle["currentFocus"], bundle["gotchas"], bundle["nextSteps"]]))
+    about = name, "checkpoint", "checkpoint", f"checkpoint:{name}", checkpoint_path(name)
+    return Item(*about, checkpoint["summary"], "", text, created)
 
 
 def _of_event(event: Json) -> Iterator[Item]:

@@ -129,17 +129,13 @@ KIND = re.compile(
 CODE = re.compile(r"`[^`]+`|\w*[a-z0-9][A-Z]\w*|\b[A-Z]{2,}[a-z]\w+|\w+_\w+|\w::\w|\w/\w|\w\.(?!js\b)[a-z]{1,4}\b")
 """A word that can only be a name in code."""
 NAME = re.compile(r"`([^`]+)`|[\w@][\w./@:#-]*\w|\w")
-_NAMED = re.compile(r"[`_./:#\d]|\w[A-Z]|\A[A-Z]")
+NAMED = re.compile(r"[`_./:#\d]|\w[A-Z]|\A[A-Z]")
+"""A word in a question, and what makes it a name: a sign, a digit or a capital in it."""
 
 
 def mode_of(question: str) -> Mode:
     """Return the mode that the words of a question ask for: next before traps before changes, else answer."""
     return next((one.mode for one in INTENTS if one.mode != "answer" and one.form.search(question)), "answer")
-
-
-def is_name(word: str) -> bool:
-    """Return whether a word is a name by its form: a path, or with a sign, a digit or a capital in it."""
-    return _NAMED.search(word) is not None
 
 
 _NO_COMMAND_ASKED = re.compile(r"why|where|what (?:is|are)\b(?!.*\bcommand)", re.IGNORECASE)

@@ -68,21 +68,21 @@ def bundle_records(memory: StateFiles) -> Iterator[Record]:
     for name, key, title in (("project", "project", "name"), ("project-map", "projectMap", ""),
                              ("current-focus", "currentFocus", "summary")):  # fmt: skip
         values = bundle[key]
-        yield record(name, key, values, values.get(title, "Project map"), "\n".join(_texts(values)), name)
+        yield record(name, key, values, values.get(title, "Project map"), "\n".join(texts_of(values)), name)
     for kind, key in LISTS.items():
         for number, one in enumerate(bundle[key], 1):
             yield record(f"{kind}-{number}", key, one, one["title"], "\n".join(one.values()), kind)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a value, one for each object that has nothing but texts."""
+def texts_of(value: Any) -> Iterator[str]:
+    """Yield the texts in a part of a bundle, one for each object that has nothing but texts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):
         yield " ".join(value.values())
     elif isinstance(value, (dict, list)):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+            yield from texts_of(one)
 
 
 def _event_records(memory: StateFiles, file: str) -> Iterator[Record]:

@@ -188,7 +188,7 @@ class _Question:
         with `near` also what has the words of the name in its path.
         """
         text = intents.ABOUT.sub(" ", self.text)
-        names = [one[1] or one[0] for one in intents.NAME.finditer(text) if intents.is_name(one[0])]
+        names = [one[1] or one[0] for one in intents.NAME.finditer(text) if intents.NAMED.search(one[0])]
         every = content_words(intents.KIND.sub(" ", text))
         words = [one for one in every if stem(one) not in intents.NEUTRAL or one in names]
         if not (words or names):

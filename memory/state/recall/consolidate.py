@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
@@ -55,7 +55,8 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
     snapshot = focus["validationSnapshot"]
     replaced: list[Json] = []
     for event in events:
-        for kind, text in () if is_echo(event) else _signals(event):
+        signals = () if is_echo(event) else ((kind, text) for kind in SIGNALS for text in event["signals"][kind])
+        for kind, text in signals:
             ended = outcome_of(text) if kind == "validationObservations" else None
             if kind == "gotchas":
                 gotchas.add(text, event["sourceRef"])
@@ -82,10 +83,6 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
 
 def _replaced(section: str, text: str, earlier: str) -> Json:
     return {"section": section, "text": text, "replaces": earlier}
-
-
-def _signals(event: Json) -> Iterator[tuple[str, str]]:
-    return ((kind, text) for kind in SIGNALS for text in event["signals"][kind])
 
 
 def outcome_of(text: str) -> bool | None:
