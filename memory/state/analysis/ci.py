@@ -246,6 +246,8 @@ class Comment(NamedTuple):
 
 def comments_of(text: str) -> Iterator[Comment]:
     """Yield the comments of settings, without settings that are switched off and addresses."""
+    line, at = 1, 0
     for found in _COMMENT.finditer(text):
+        line, at = line + text.count("\n", at, found.start()), found.start()
         below = (found[2] or "").partition(" #")[0] if found.start() else ""
-        yield Comment(one_line(_MARK.sub("", found[1])), text.count("\n", 0, found.start()) + 1, below)
+        yield Comment(one_line(_MARK.sub("", found[1])), line, below)

@@ -204,13 +204,14 @@ def scripts_of(tree: Tree, projects: list[Project]) -> list[Script]:
         run, form = _RUNNERS.get(base.lower(), ("", None))
         if form is None or (folder and (run != "make" or "/" in folder)):
             continue
-        text, run = tree.text(file), f"{run} -C {folder}" if folder else run
+        text, run, line, at = tree.text(file), f"{run} -C {folder}" if folder else run, 1, 0
         for target in form.finditer(text):
+            line, at = line + text.count("\n", at, target.start(2)), target.start(2)
             head, _, rest = target[3].partition("\n")
             needs, _, about = head.partition("#")
             about = " ".join([target[1].replace("#", " "), about, *_DESCRIPTION.findall(rest)]).strip()
             if body := rest.strip() or needs.strip():
-                found.append(Script(file, text.count("\n", 0, target.start(2)) + 1, run, target[2], body, about))
+                found.append(Script(file, line, run, target[2], body, about))
     return found
 
 

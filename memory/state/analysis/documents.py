@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,6 +107,7 @@ def as_markdown(text: str, path: str) -> str:
     return text
 
 
+@lru_cache(maxsize=32)
 def sections_of(text: str, path: str = "", most: int = _MOST_CHARACTERS) -> list[Section]:
     """Return the sections of the first `most` characters of a document, without HTML, tables, badges and alerts."""
     text = _IN_HTML.sub(r"\n\n\1\n\n", FRONT.sub("", text[:most]))
