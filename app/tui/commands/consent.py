@@ -11,7 +11,7 @@ from memory.monitoring.overview import WaitingAsk
 from memory.systems import asks_of_all, entrust
 from memory.trust.asks import Ask
 from memory.trust.consent import ConsentDecision
-from memory.trust.view import ConsentView, view_of, workspace_view
+from memory.trust.view import ConsentView, view_of
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 
 
@@ -130,28 +130,6 @@ def deny(app: Spine, asks: Sequence[Ask]) -> None:
 
     if asks:
         _find(app, work, denied)
-
-
-def review_workspace(app: Spine) -> None:
-    """Approve checks of public addresses."""
-
-    def work() -> ConsentView | None:
-        trust = app.schedule.trust()
-        return workspace_view(trust, asks_of_all(app.shown_workspace)) if trust.opening() is None else None
-
-    def ask(view: ConsentView | None) -> None:
-        if view is None:
-            app.say("Outgoing checks are already approved; `memdeck trust revoke --workspace` revokes that.")
-        else:
-            app.ask(ConsentScreen(view), answered)
-
-    def answered(answer: str) -> None:
-        if answer == APPROVE:
-            now = app.clock()
-            words = "Approved: outgoing checks of public addresses."
-            _find(app, lambda: app.schedule.trust().approve_workspace(ACTOR, now), lambda _: app.say(words))
-
-    return _find(app, work, ask)
 
 
 def _find(app: Spine, work: Callable[[], Any], then: Callable[[Any], None]) -> None:

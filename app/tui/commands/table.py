@@ -249,7 +249,6 @@ COMMANDS: tuple[Command, ...] = (
     _command("upkeep.maintain", "M", "operations.maintain", "maintain"),
     _command("run.stop", "K", "jobs.stop", "stop", on.JOBS, shown=True),
     _command("trust.all", "", "consent.review_all", "approve all one by one"),
-    _command("trust.workspace", "", "consent.review_workspace", "approve outgoing checks"),
     *_pane_commands(),
     _command("focus.next", "tab", "navigation.next_part", "switch", on.PANE),
     _command("focus.previous", "shift+tab", "navigation.previous_part", "switch back", on.PANE),

@@ -98,7 +98,6 @@ ALSO: dict[str, str] = {
     "task.raise": "priority",
     "trust.all": "allow consent permission",
     "trust.review": "allow consent permission",
-    "trust.workspace": "allow consent permission",
     "upkeep.archive": "clean up",
     "upkeep.maintain": "maintenance clean up",
     "upkeep.prune": "clean up journal",
