@@ -10,6 +10,8 @@ from bench.places import NOW, Places, memdeck
 from bench.reference import OPEN_TASK
 from bench.screen_peers import UP, Command, screen_peers
 from bench.terminal import Screen
+from memory.files.tasks.order import SORTS, sort_key
+from memory.workspace import Workspace
 
 
 def screen_cases(places: Places, size: str) -> Iterator[Case]:
@@ -17,18 +19,21 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     root = places.workspace(size)
     tasks = places.memory(root) / "tasks.md"
     titles = [title for _, title in OPEN_TASK.findall(tasks.read_text("utf-8"))]
-    wanted = [title for title in titles[:10] if title.isascii() and len(title) < 32]
+    snapshot = Workspace.open(root, state_home=root / "none").snapshot()
+    urgent = sorted(snapshot.tasks.in_section("pending"), key=sort_key(SORTS[0], NOW, snapshot.zone))
     floor = "minimal Textual application"
 
-    def show(command: Callable[[], list[str]]) -> Callable[[], dict[str, float]]:
+    def show(command: Callable[[], list[str]], first: list[str]) -> Callable[[], dict[str, float]]:
+        wanted = [title for title in first[:10] if title.isascii() and len(title) < 32]
+
         def run() -> dict[str, float]:
             with Screen(command(), places.environment()) as screen:
                 painted = screen.wait_for(wanted)
                 screen.settle()
-                first, settled = screen.press(b"j")
+                answered, settled = screen.press(b"j")
                 return {
                     "first paint": painted,
-                    "first key": first,
+                    "first key": answered,
                     "key settled": settled,
                     "rss": screen.peak_mib(),
                 }
@@ -38,8 +43,8 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     def ours() -> list[str]:
         return [memdeck(), str(root), "--now", NOW.isoformat()]
 
-    yield Case(floor, show(lambda: [sys.executable, "-m", "bench.minimal_app", str(tasks)]))
-    yield Case("memdeck", show(ours), compared_with=floor, target=1.5)
+    yield Case(floor, show(lambda: [sys.executable, "-m", "bench.minimal_app", str(tasks)], titles))
+    yield Case("memdeck", show(ours, [task.title for task in urgent]), compared_with=floor, target=1.5)
     for name, command, prepare in screen_peers(places, size):
         key = UP if name == "toolong" else b"j"
         yield Case(name, _opened(command, titles, key), prepare, floor)

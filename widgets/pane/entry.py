@@ -13,6 +13,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from memory.files.fields.values import moment_or_none
+from memory.files.refs import PlacedEntry
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import with_keys
 from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Prose, Spacer, Title
@@ -85,7 +86,7 @@ class PaneOverrides(Widget):
 
         Hashable, cheap, called for every item.
         """
-        entry = getattr(item, "entry", None)
+        entry = item.raw if isinstance(item, PlacedEntry) else getattr(item, "entry", None)
         # Adding or removing a neighbour changes only the blank lines after an entry.
         return hash(entry.raw.rstrip()) if entry is not None else (item.ref, repr(item))
 

@@ -34,8 +34,6 @@ _DUE = {
     None: "NO DATE",
     "done": "COMPLETED",
 }
-_RANKS: Mapping[str | None, int] = {"overdue": 0, "today": 1}
-"""Which due dates are more urgent than any priority."""
 _SECTIONS = {("pending",): "PENDING", ("in-progress",): "IN PROGRESS", ("completed",): "COMPLETED"}
 _PART = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 
@@ -48,6 +46,8 @@ def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], tuple[b
     date. Completed tasks are last, the newest first.
     """
 
+    today = now.astimezone(zone).date()
+
     def when(text: str | None) -> tuple[bool, float]:
         moment = moment_or_none(text, zone)
         return moment is None, moment.due_at(zone).timestamp() if moment else 0.0
@@ -56,8 +56,15 @@ def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], tuple[b
         if task.section in ("completed", "archived"):
             lacks, at = when(task.completed)
             return False, (3, lacks, -at)
-        rank = _RANKS.get(task.due_state(now, zone), 2)
-        return False, (rank, PRIORITIES.index(task.priority) if task.priority else 3, when(task.due))
+        parts, priority, at = task.due_parts, task.priority, 0.0
+        moment = moment_or_none(parts.date, zone)
+        if moment is not None:
+            due = moment.due_at(zone)
+            rank, at = 0 if due <= now else 1 if moment.date <= today else 2, due.timestamp()
+        else:
+            # What only recurs is due today if it runs today.
+            rank = 1 if parts.recurring and task.due_state(now, zone) == "today" else 2
+        return False, (rank, PRIORITIES.index(priority) if priority else 3, moment is None, at)
 
     return {
         URGENCY: urgency,

@@ -410,10 +410,13 @@ def plain_tasks(document: Document) -> PlainFile:
             # Under a heading that is no section of tasks a checked box says that the task is done.
             as_written = [one for one in findings if one.line or one.code != READ]
             return (entry, as_written) if is_checked(entry) else (new, findings)
-        status = new.fields.get("status", "")
-        if dress.plain_name(status, SECTIONS) not in (None, read.name):
+        status = new.fields.get("status")
+        if status is not None and dress.plain_name(status, SECTIONS) not in (None, read.name):
             text, words = f"status: {status}", f"the task is under {_TITLES[read.name]}, which counts"
             findings = (*findings, dress.unclear(field_line(new, "status", 0), text, words))
-        return new, (*findings, *_box_findings(0, entry.title, _mark_of(entry.title), read.name))
+        if findings:
+            # A heading with a box in front is one of them.
+            findings = (*findings, *_box_findings(0, entry.title, _mark_of(entry.title), read.name))
+        return new, findings
 
     return dress.plain_file(document, plain_section, plain)

@@ -103,7 +103,8 @@ class TasksPane(Pane):
                 rows.append(Note(number=len(rows)))
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
-            rows += sorted(tasks, key=key)
+            # Finished tasks come to the top of their section; to read thousands of them takes longer than a frame.
+            rows += tasks if self.group == GROUPS[0] and tasks[0].section == "completed" else sorted(tasks, key=key)
         return [*rows, *unread_rows("tasks.md", snapshot, "not read as part of a task", first=len(rows))]
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
