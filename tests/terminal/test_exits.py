@@ -72,7 +72,7 @@ def test_a_signal_in_a_form_keeps_what_was_typed(shop: Path, name: str) -> None:
         left = terminal.output.rpartition(b"\x1b[?1049h")[2]
         assert b"\x1b[?1049l" in left
         assert b"Traceback" not in left
-    assert typed(shop) == ["Deploy v2.1 to staging XYZ"]
+    assert typed(shop) == ["Answer ACME about the double charge (order 88213) XYZ"]
 
 
 def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
@@ -80,7 +80,9 @@ def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
     with opened(shop) as terminal:
         in_a_form(terminal)
         watch = Stopwatch(terminal.process.pid)
-        terminal.wait_until(lambda: typed(shop) == ["Deploy v2.1 to staging XYZ"], "the draft is on the disk")
+        terminal.wait_until(
+            lambda: typed(shop) == ["Answer ACME about the double charge (order 88213) XYZ"], "the draft is on the disk"
+        )
         assert watch.seconds() < 2.0
         terminal.process.kill()
         terminal.process.wait(PATIENCE)
@@ -91,7 +93,7 @@ def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
         terminal.wait_for("XYZ")
         terminal.type("\x13")
         tasks = shop / ".aiter" / "memory" / "tasks.md"
-        terminal.wait_until(lambda: "Deploy v2.1 to staging XYZ" in tasks.read_text(), "the title is in the file")
+        terminal.wait_until(lambda: "(order 88213) XYZ" in tasks.read_text(), "the title is in the file")
         terminal.wait_until(lambda: typed(shop) == [], "the draft is gone")
         terminal.type("q")
         terminal.ended()

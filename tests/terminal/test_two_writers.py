@@ -30,7 +30,7 @@ def test_both_changes_survive_and_the_same_field_asks(shop: Path, size: tuple[in
     """Other entries and other fields go together without a word; the same field is asked about, one key each."""
     with open_in(shop, size, "--pane", "tasks") as terminal:
         terminal.wait_for("Deploy v2.1")
-        terminal.press("e", "End")
+        terminal.press("j", "j", "e", "End")
         terminal.wait_for("Edit task")
         terminal.type(" soon")
         # An editor rewrites the whole file in place, an agent sets another field of the same task.
