@@ -173,8 +173,8 @@ def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
     return changed if _reads(changed, table, row, texts) else _replace_row(body, table, row, texts)
 
 
-def add_row(body: str, table: Table, values: Sequence[str], index: int | None = None) -> str:
-    """Return the body with a new row before row `index`, or after the last; missing values are empty cells.
+def add_row(body: str, table: Table, values: Sequence[str]) -> str:
+    """Return the body with a new last row; missing values are empty cells.
 
     The row has outer pipes, and the padding and column widths of the table. Raises UsageError `table.value` for a text
     with line ends, `table.column` for more values than columns.
@@ -183,20 +183,17 @@ def add_row(body: str, table: Table, values: Sequence[str], index: int | None = 
         raise UsageError("table.column", f"the table has {len(table.header)} columns, not {len(values)}")
     texts = [value.strip(" \t") for value in values] + [""] * (len(table.header) - len(values))
     cells = [_escape(text) for text in texts]
-    lines = [table.header_row, table.delimiter, *table.rows]
-    at = len(lines) if index is None else 2 + range(len(table.rows) + 1)[index]
-    offset = lines[at].start if at < len(lines) else table.end
     newline = _line_end(body, table.header_row)
     if table.aligned:
         for column, cell in enumerate(cells):
             grown = _widen(body, table, column, cell_width(cell))
             if grown != body:
                 # Columns only grow, so the table is still at the same position with the same rows.
-                return add_row(grown, _table_at(grown, table.start), values, index)
+                return add_row(grown, _table_at(grown, table.start), values)
     line = _compose_row(body, table, cells)
-    line = newline + line if offset and body[offset - 1] not in "\r\n" else line + newline
-    changed = body[:offset] + line + body[offset:]
-    if not _reads(changed, table, at - 2, texts):
+    line = newline + line if body[table.end - 1] not in "\r\n" else line + newline
+    changed = body[: table.end] + line + body[table.end :]
+    if not _reads(changed, table, len(table.rows), texts):
         raise UsageError("table.value", "the table cannot hold this row")
     return changed
 
