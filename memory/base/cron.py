@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
 
-from .clock import aware
-from .time_words import DAYS, PLACES, SHORT_MONTHS
+from .clock import DAYS, PLACES, SHORT_MONTHS, aware
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,18 @@ import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from .clock import FORM, UNITS, BadMoment, aware, format_exact, read_moment
-from .time_words import COUNTS, MONTHS, WEEKDAYS, month_number, read_clock, weekday_number
+from .clock import (
+    COUNTS,
+    FORM,
+    UNITS,
+    BadMoment,
+    aware,
+    format_exact,
+    month_number,
+    read_clock,
+    read_moment,
+    weekday_number,
+)
 
 _NUMBERS = {"a": 1, "an": 1, **COUNTS, "eleven": 11, "twelve": 12}
 _NAMED = {"today": 0, "tomorrow": 1, "tom": 1, "tom.": 1, "yesterday": -1}
@@ -208,7 +218,7 @@ class _Reader:
             return self.today + timedelta(days=-behind if self.past else ahead), rest
         if found[0].weekday() != weekday:
             raise BadMoment(
-                f"{self.text!r}: {found[0].day} {found[0]:%b %Y} is a {WEEKDAYS[found[0].weekday()].title()}",
+                f"{self.text!r}: {found[0].day} {found[0]:%b %Y} is a {found[0]:%A}",
                 "leave the weekday out, or fix one of the two",
             )
         return found
@@ -245,7 +255,7 @@ class _Reader:
             first, second = int(found[1]), int(found[2])
             year = found[3]
             if first <= 12 and second <= 12 and first != second and first and second:
-                one, other = (f"{a} {MONTHS[b - 1][:3].title()}" for a, b in ((first, second), (second, first)))
+                one, other = (f"{a} {date(2000, b, a):%b}" for a, b in ((first, second), (second, first)))
                 raise BadMoment(f"{self.text!r} could be {one} or {other}", f"write {one} or {other}")
             day, month = (second, first) if second > 12 else (first, second)
             return self._day(day, month, year), words[found.end() :].strip()

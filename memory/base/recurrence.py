@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from memory.errors import UsageError
 
+from .clock import COUNTS, DAYS, PLACES, SHORT_MONTHS, month_number, read_clock, weekday_number
 from .cron import BadCron, check_cron, describe
-from .time_words import COUNTS, DAYS, PLACES, SHORT_MONTHS, month_number, read_clock, weekday_number
 
 USUAL = time(9)
 """The time of a recurrence without one."""

@@ -19,9 +19,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Any, Literal, TypeVar
 
-from memory.base.clock import format_utc, read_duration
+from memory.base.clock import DAYS, format_utc, read_duration
 from memory.base.problems import Problem
-from memory.base.time_words import DAYS
 from memory.base.values import is_absent, split_remark
 from memory.document.nodes import field_line
 from memory.errors import UsageError

@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+from memory.base.clock import DAYS
 from memory.base.dates import parse_when, time_bound
 from memory.base.safe_text import clip, visible
-from memory.base.time_words import DAYS
 from memory.base.values import MOST, is_absent, whole
 from memory.errors import UsageError
 

@@ -13,8 +13,8 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
+from memory.base.clock import MONTHS, month_number
 from memory.base.dates import last_day
-from memory.base.time_words import MONTHS, month_number
 from memory.base.words import terms
 
 from .needs import Need, rarity

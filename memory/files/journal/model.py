@@ -15,7 +15,7 @@ from operator import attrgetter
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from memory.base.time_words import SHORT_MONTHS
+from memory.base.clock import SHORT_MONTHS
 from memory.base.values import folded
 from memory.document.lines import hidden_lines, split_lines
 from memory.document.model import Document

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from app.connect.command import this_command
+from memory.base.clock import DAYS
 from memory.base.cron import BadCron, check_cron, describe, next_runs
 from memory.base.programs import absolute_folders
-from memory.base.time_words import DAYS
 from memory.errors import UsageError
 
 DEFAULT = "0 2 * * *"
