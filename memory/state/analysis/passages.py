@@ -41,7 +41,7 @@ _FOR_WORK = re.compile(
     r"|pull_request_template|agents|claude|faq|setup|ci|coding.?style)\b",
     re.IGNORECASE,
 )
-_MOST_DOCUMENTS, _MOST_LINES, _LONGEST, _LEAD = 150, 3000, 600, 140
+_MOST_DOCUMENTS, _MOST_LINES, _LONGEST, _LEAD, _MOST_REFERENCES = 150, 3000, 600, 140, 500
 _HEADING = re.compile(r"(#{1,6}|={1,4})[ \t]+(\S.*?)[ \t#=]*$")
 _RULER = re.compile(r"([=~^*+`\"'#.-])\1{2,}[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*\{?[ \t]*(\w*)")
@@ -185,7 +185,7 @@ def _without_references(text: str) -> str:
     """Return a document with the text of each link whose address is told elsewhere in its place."""
     names = re.findall(r"^ {0,3}\[([^\]\n]{1,80})\]:[ \t]", text, re.MULTILINE)
     text = re.sub(r"(?<![\w!\]])\[([^\]\[]{1,200})\]\[[^\]\n]{0,80}\]", r"\1", text)
-    alone = "|".join(map(re.escape, names))
+    alone = "|".join(map(re.escape, names[:_MOST_REFERENCES]))
     return re.sub(rf"(?<!\w)\[({alone})\](?![\[(:])", r"\1", text, flags=re.IGNORECASE) if names else text
 
 
