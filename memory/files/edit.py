@@ -303,6 +303,17 @@ class EntryEdits(Edits[E, Entry]):
         place = (index, self.place(document.section(index), written))
         return document.insert_entry(*place, written), place
 
+    def time_of(self, entry: Entry) -> str:
+        """Return when an entry happened, in the form by which those of one section are compared; empty for unknown."""
+        return entry.fields.get("completed") or ""
+
+    def insert_by_time(self, document: Document, section: str, written: Entry) -> tuple[Document, Place]:
+        """Return the document with an entry before the first older one of its section, and its place."""
+        document, index = self.with_section(document, section)
+        mine, others = self.time_of(written), list(map(self.time_of, document.section(index).entries))
+        place = (index, next((number for number, other in enumerate(others) if other < mine), len(others)))
+        return document.insert_entry(*place, written), place
+
     def with_value(self, entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry:
         """Return the entry with one value set; None or an empty one takes it away. A remark stays where it applies.
 

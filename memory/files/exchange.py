@@ -310,10 +310,7 @@ class DraftDocuments:
                 return "its title would be read as a time"
         if not self._is_new("journal", date, bare(entry)):
             return _THERE
-        document, section = JOURNAL_EDITS.with_section(document, date)
-        clocks = [split_heading(one.title)[0] for one in document.sections[section].entries]
-        place = next((at for at, clock in enumerate(clocks) if time and clock and clock < time), len(clocks))
-        self.documents[JOURNAL] = document.insert_entry(section, place, entry)
+        self.documents[JOURNAL], _ = JOURNAL_EDITS.insert_by_time(document, date, entry)
         losses += _losses(item, ("date", "time", "created"), "journal entries have only a time, a title and lines")
         return None
 

@@ -252,6 +252,10 @@ class JournalEdits(EntryEdits[JournalEntry]):
             place = min((index for index, found in dated if found < section), default=later)
         return document.insert_section(place, Section.compose(section, newline=document.newline)), place
 
+    def time_of(self, entry: Entry) -> str:
+        """Return the time in the heading."""
+        return split_heading(entry.title)[0] or ""
+
     def place(self, section: Section, entry: Entry) -> int:  # noqa: ARG002
         """Return the place on top."""
         return 0

@@ -6,13 +6,12 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from memory.document import Document, Entry
 from memory.errors import MemdeckError
 from memory.files import ARCHIVE_KINDS
 from memory.files.edit import Edit, EntryEdits, started_document
 from memory.files.find import Lookup
 from memory.files.journal.edits import JOURNAL_EDITS, without_entry
-from memory.files.journal.model import JournalEntry, read_date, split_heading
+from memory.files.journal.model import JournalEntry, read_date
 from memory.files.plans.edits import PLAN_EDITS
 from memory.files.plans.model import Plan
 from memory.files.refs import read_ref, short
@@ -20,8 +19,8 @@ from memory.files.snapshot import Snapshot, kind_of
 from memory.files.tasks.edits import TASK_EDITS
 from memory.files.tasks.model import Task
 
-HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}
-"""The file that archived entries of each kind came from."""
+_EDITS: dict[str, EntryEdits[Any]] = {"tasks": TASK_EDITS, "journal": JOURNAL_EDITS, "plans": PLAN_EDITS}
+"""The edits of the file that archived entries of each kind came from."""
 
 
 def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
@@ -31,13 +30,17 @@ def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     `archive.not_found`, AmbiguousError `archive.ambiguous`, UsageError `document.unclosed`.
     """
     item = find_archived(snapshot, ref)
-    kind = kind_of(item.file) or "tasks"
-    home = HOMES[kind]
-    archive = snapshot.document(item.file)
-    title = archive.section(item.at[0]).title
-    document, place = _placed(started_document(snapshot, home, now), kind, item.entry, title)
-    emptied = without_entry(archive, item.at, read_date(title)) if kind == "journal" else archive.remove_entry(*item.at)
-    return Edit({home: document, item.file: emptied}, f"restored {short(item.title)} to {home}", (home, place))
+    edits = _EDITS[kind_of(item.file) or "tasks"]
+    archive, section = snapshot.document(item.file), "completed"
+    emptied = archive.remove_entry(*item.at)
+    if edits is JOURNAL_EDITS:
+        day = read_date(archive.section(item.at[0]).title)
+        if day is None:
+            raise MemdeckError("archive.no_date", f"{short(item.title)} is under no date", "move it with an editor")
+        section, emptied = day, without_entry(archive, item.at, day)
+    document, place = edits.insert_by_time(started_document(snapshot, edits.file, now), section, item.entry)
+    words = f"restored {short(item.title)} to {edits.file}"
+    return Edit({edits.file: document, item.file: emptied}, words, (edits.file, place))
 
 
 def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
@@ -52,20 +55,3 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
     if found is None:
         raise lookup.not_found(name)
     return found
-
-
-def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Document, tuple[int, int]]:
-    """Return the document with an archived entry inserted where it belongs, and its place."""
-    wanted = read_date(title) if kind == "journal" else "completed"
-    if wanted is None:
-        raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} is under no date", "move it with an editor")
-    edits: dict[str, EntryEdits[Any]] = {"tasks": TASK_EDITS, "journal": JOURNAL_EDITS, "plans": PLAN_EDITS}
-    document, section = edits[kind].with_section(document, wanted)
-
-    def time(one: Entry) -> str:
-        return (split_heading(one.title)[0] if kind == "journal" else one.fields.get("completed")) or ""
-
-    # Newest first, as files are kept.
-    mine, entries = time(entry), document.section(section).entries
-    index = next((number for number, one in enumerate(entries) if time(one) <= mine), len(entries))
-    return document.insert_entry(section, index, entry), (section, index)
