@@ -164,7 +164,7 @@ def _job(path: str, name: str, job: dict[str, Any], settings: dict[str, Any]) ->
             always = not _SELDOM.search(when) or _ON_LINUX.search(when) is not None
             if text and _UNKNOWN not in line.folder:
                 lines.append(Line(text, line.folder, text == line.text, always, str(step.get("name", name))))
-    named = {key: values for key, values in runs_on.items() if any(map(_ON.match, values))}
+    named = {key: values for key, values in runs_on.items() if "?" in values or any(map(_ON.match, values))}
     return Job(path, lines, named, [f"`{one}`" for one in _table(job.get("services"))])
 
 

@@ -245,6 +245,7 @@ def _commands_in(tree: Tree, section: Section) -> list[Line]:
     codes = codes[next((at for at, block in enumerate(codes) if "git clone " in block.text), 0) :]
     shown = "\n".join(block.text for block in codes if block.language in SHELLS)
     lines = [line for line in lines_of(shown) if _COMMAND_LINE.fullmatch(line.text)]
+    lines = [line for line in lines if re.search("[ /]", line.text) or _is_own(tree, line.text)]
     texts = [block.text for block in codes if block.language == "indented"]
     said = "\n".join([*section.paragraphs, *(item.text for item in section.items)])
     texts += filter(_ALONE.fullmatch, _INLINE.findall(said))
