@@ -59,11 +59,6 @@ class BadCron(UsageError, ValueError):
         super().__init__(code, message, "write five fields such as 0 9 * * MON, or @daily")
 
 
-def check_cron(expr: str) -> None:
-    """Raise BadCron with a sentence that says which field is wrong, or that the expression never runs."""
-    _normal(expr)
-
-
 def next_runs(expr: str, after: datetime, zone: tzinfo, count: int = 1) -> list[datetime]:
     """Return the next runs strictly after an instant: aware, in the zone, ascending, without duplicates.
 
@@ -71,7 +66,7 @@ def next_runs(expr: str, after: datetime, zone: tzinfo, count: int = 1) -> list[
     the minute. Raises BadCron, also where nothing runs any more.
     """
     after = aware(after).astimezone(UTC)
-    expr, count = _normal(expr), min(count, _MAX_RUNS)
+    expr, count = check_cron(expr), min(count, _MAX_RUNS)
     # Runs are at whole minutes, so all instants of a minute have the same result.
     runs = _runs(expr, after.replace(second=0, microsecond=0), zone, count)
     return list(runs if not runs or runs[0] > after else _runs(expr, after, zone, count))
@@ -83,7 +78,7 @@ def latest_run(expr: str, now: datetime, zone: tzinfo) -> datetime | None:
     Results are cached by the minute. Raises BadCron.
     """
     now = aware(now).astimezone(UTC)
-    return _latest(_normal(expr), now.replace(second=0, microsecond=0), zone)
+    return _latest(check_cron(expr), now.replace(second=0, microsecond=0), zone)
 
 
 def missed_twice(expr: str, last: datetime, now: datetime, zone: tzinfo) -> bool:
@@ -152,10 +147,10 @@ def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetim
 
 
 @lru_cache(maxsize=512)
-def _normal(expr: str) -> str:
+def check_cron(expr: str) -> str:
     """Return the five fields of an expression in lower case with single spaces, aliases written out.
 
-    Errors quote the text as typed.
+    Raises BadCron with a sentence that quotes the text as typed, and says which field is wrong, or that it never runs.
     """
     typed = expr.strip()
     if not typed or len(typed) > _MAX_LENGTH:
@@ -235,7 +230,7 @@ def describe(expr: str) -> str:
     An expression of another form, or an invalid one, is returned unchanged.
     """
     try:
-        fields = _normal(expr).replace("?", "*").split()
+        fields = check_cron(expr).replace("?", "*").split()
     except BadCron:
         return expr.strip()
     return _describe(*fields) or expr.strip()

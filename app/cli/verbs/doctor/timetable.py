@@ -33,15 +33,6 @@ _DAYS = _NUMBERS | {name: name.title() for name in DAYS}
 """The days of the week as cron writes them, and as systemd does."""
 _PLAIN = re.compile(r"\*(/\d+)?|\d+(-\d+)?(,\d+(-\d+)?)*", re.ASCII)
 """A field of a cron expression that systemd has, too."""
-_ALIASES = {
-    "@hourly": "hourly",
-    "@daily": "daily",
-    "@midnight": "daily",
-    "@weekly": "Sun *-*-* 00:00:00",
-    "@monthly": "monthly",
-    "@yearly": "yearly",
-    "@annually": "yearly",
-}
 
 
 class Timetable(NamedTuple):
@@ -210,11 +201,9 @@ def _quoted(word: str, dollar: str = "$") -> str:
 
 
 def on_calendar(expression: str) -> str | None:
-    """Return the time of a systemd timer for a cron expression, None if systemd has no such form."""
-    fields = expression.lower().split()
-    if len(fields) == 1:
-        return _ALIASES.get(fields[0])
-    if len(fields) != 5 or "*" not in (fields[2], fields[4]) or not all(map(_PLAIN.fullmatch, fields[:4])):
+    """Return the time of a systemd timer for a cron expression, None if systemd has no such form; raises BadCron."""
+    fields = check_cron(expression).split()
+    if "*" not in (fields[2], fields[4]) or not all(map(_PLAIN.fullmatch, fields[:4])):
         return None
     minute, hour, day, month = (
         re.sub(r"(?<!/)\b\d+", lambda found: found[0].zfill(2), one.replace("*/", f"{first}/").replace("-", ".."))
