@@ -103,7 +103,7 @@ _LANGUAGES = {
     "Swift": ("swift",), "Perl": ("perl",), "R": ("r",), "Dart": ("sdk",),
 }  # fmt: skip
 """What workflows call the versions of a language."""
-_MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_CHARACTERS = 8, 6, 10, 3, 120_000
+_MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_CHARACTERS = 8, 6, 10, 4, 120_000
 
 
 class Command(NamedTuple):
@@ -414,5 +414,7 @@ def _in_folders(tree: Tree) -> Iterator[str]:
                 inside.setdefault((line.folder, job.path), {})[line.text] = tests
     inside = {place: texts for place, texts in inside.items() if place[0] and any(texts.values())}
     for (folder, path), texts in list(inside.items())[:_MOST_VALUES]:
-        said = sorted(texts, key=lambda text: not texts[text])[:_MOST_INSIDE]
+        # The first test is told with the steps right before it.
+        start = max(0, [*texts.values()].index(True) - _MOST_INSIDE + 1)
+        said = list(texts)[start : start + _MOST_INSIDE]
         yield f"In `{folder}` CI runs {', '.join(f'`{text}`' for text in said)} (from `{path}`)."
