@@ -22,7 +22,8 @@ from memory.files.tasks.reading import SCHEMA as TASKS
 from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES, TYPES
-from .config import meant_key, plain_config, unknown_key_words, value_problem
+from .config import SCHEMA as SETTINGS
+from .config import meant_key, plain_config, unknown_key_words
 from .contacts import plain_contacts
 from .edit import Edit, secret_problems
 from .fields.dress import READ, UNREAD_CODES, LineFinding, PlainFile, unread_entries
@@ -168,7 +169,7 @@ def config_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Prob
             message = f"{setting.key} is also on line {first.line + 1}; the first counts"
             yield Problem("warning", name, setting.line + 1, "config.twice", message)
             continue
-        wrong = value_problem(setting.key, setting.value)
+        wrong = SETTINGS.problem(setting.key, setting.value)
         if wrong is not None:
             yield Problem("error", name, setting.line + 1, "config.value", wrong)
         elif setting.line not in said and (meant := meant_key(setting.key, _MISSPELLED)) is not None:

@@ -180,7 +180,7 @@ class Config:
     def _contradicts(self, key: str, value: str) -> bool:
         """Return whether a line gives a key another usable value than the setting that counts; True where none does."""
         counts = self._first.get(key)
-        return counts is None or (counts.value != value and value_problem(key, value) is None)
+        return counts is None or (counts.value != value and SCHEMA.problem(key, value) is None)
 
     def _set_elsewhere(self, key: str) -> str:
         counts = self._first.get(key)
@@ -224,7 +224,7 @@ class Config:
         """Return the setting of a key, None where it is not set; ConfigError where its value is bad or in doubt."""
         found = self.setting(key)
         told = [("config.malformed", line, words) for line, meant, words in self.doubtful if meant == key]
-        if found is not None and (wrong := value_problem(key, found.value)) is not None:
+        if found is not None and (wrong := SCHEMA.problem(key, found.value)) is not None:
             told.insert(0, ("config.value", found.line, wrong))
         for code, line, words in told:
             at = f"{self.file}:{line + 1}: {words}"
@@ -253,11 +253,6 @@ def _read_settings(document: Document) -> list[Setting]:
     return found
 
 
-def value_problem(key: str, value: str) -> str | None:
-    """Return what is wrong with the value (without remark) of a known key; None if nothing, or if it is unknown."""
-    return SCHEMA.problem(key, value)
-
-
 def meant_key(key: str, likeness: float = 0.6) -> str | None:
     """Return the known setting that an unknown key probably meant, None if none is similar or the key is known.
 
@@ -265,8 +260,7 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
     """
     if key in SETTINGS:
         return None
-    same = SCHEMA.meaning(key)
-    if same is not None:
+    if same := SCHEMA.meaning(key):
         return same
     from difflib import get_close_matches
 

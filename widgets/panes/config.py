@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from memory.base.cron import describe
 from memory.base.safe_text import plural
 from memory.base.values import split_field
-from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, SETTINGS, UNUSED, Config, Declared, Setting, value_problem
+from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, SCHEMA, SETTINGS, UNUSED, Config, Declared, Setting
 from memory.files.fields.values import Value
 from memory.files.snapshot import Snapshot
 from memory.files.verbs.config import set_setting, unset_setting
@@ -219,7 +219,7 @@ def bad_values(config: Config) -> dict[int, str]:
     """The problems by line (from 0): invalid values, and keys that an earlier line already has."""
     found: dict[int, str] = {}
     for setting in config.settings:
-        problem = value_problem(setting.key, setting.value)
+        problem = SCHEMA.problem(setting.key, setting.value)
         first = config.setting(setting.key)
         if first is not None and first is not setting:
             problem = f"{setting.key} is already on line {first.line + 1}; only that one counts"
@@ -230,7 +230,7 @@ def bad_values(config: Config) -> dict[int, str]:
 
 def value_error(key: str, value: str) -> str | None:
     """The problem of a value typed for a key, None if it is valid; a remark after it is allowed."""
-    return value_problem(key, split_field(key, value.strip())[0])
+    return SCHEMA.problem(key, split_field(key, value.strip())[0])
 
 
 def _cron_words(expression: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from memory.base.values import split_field
 from memory.document import Document, Section
 from memory.errors import NotFoundError, UsageError
-from memory.files.config import FILE, SETTINGS, Setting, meant_key, unknown_key_words, value_problem
+from memory.files.config import FILE, SCHEMA, SETTINGS, Setting, meant_key, unknown_key_words
 from memory.files.edit import Edit, changed_value, check_field_value, started_document, with_end
 from memory.files.operations import Part, outline
 from memory.files.snapshot import Snapshot
@@ -95,7 +95,7 @@ def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None
     value = value.strip()
     document = started_document(snapshot, FILE, now)
     plain, _ = split_field(key, value)
-    sentence = value_problem(key, plain)
+    sentence = SCHEMA.problem(key, plain)
     if sentence is not None:
         takes = SETTINGS[key].value.takes
         raise UsageError("config.value", sentence, "give another" if takes in sentence else f"write {takes}", key=key)
