@@ -190,8 +190,10 @@ def looked_up(fact: Fact, topic: str) -> Item:
 
 # -- which says most ----------------------------------------------------------------------------------------------
 
-_LEAST, _SOME = 0.55, 0.3
-"""The share of the words of a question that an item must have, and a part of the map where a place is asked for."""
+_LEAST, _RARE, _SOME = 0.55, 0.42, 0.3
+"""The share of the words of a question that an item must have, one that itself has the word that tells most, and a
+part of the map where a place is asked for.
+"""
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5, "rule": 0.9}
 """The weight of the score of an item by its kind or topic; 1 by default. A rule is better told by its document."""
 _ASIDE, _LISTED, _ELSEWHERE, _ABOVE = 0.75, 0.9, 0.9, 0.9
@@ -239,8 +241,9 @@ def best_of(told: Sequence[Item], asked: Asked) -> list[Hit]:
         own = own or (asked.is_of_need and "need" in have)
         # What says little has to be there whole.
         own = own and (asked.tells or len(have) >= len(asked.words))
+        least = 2.0 if rarest not in have else _RARE if stem(rarest) in exact else _LEAST
         place = asked.is_where and item.topic in MAPPED and share >= _SOME
-        if own and fits and _names(item, asked) and (place or (rarest in have and share >= _LEAST)):
+        if own and fits and _names(item, asked) and (place or share >= least):
             score = (
                 (hit.score + 2 * share)
                 / 3

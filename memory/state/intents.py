@@ -40,6 +40,7 @@ RUNTIMES = {
 """The languages and tools of which a version may be needed, each with the word for it in the facts."""
 RUNTIME = rf"(?<!\w)(?:{'|'.join(RUNTIMES)})(?!\w)"
 _NEEDS = r"\b(?:versions?|standards?|editions?|releases?|needs?|needed|required?|requires|supports?|supported)\b"
+_REGISTRY = r"(?:.*\b(?:to|on) (?:the )?(?:npm|pypi|crates\.io|rubygems|maven central|packagist|nuget|github)\b)?"
 INTENTS = (
     _intent(r"\bnext\b(?! release)|\bto-?dos?\b|follow.?ups?|what (?:remains|now)\b|left to do|open (?:work|tasks?)"
             r"|\broadmap\b|\b(?:plans?|planned)\b", "step", "suggested action", mode="next"),
@@ -75,7 +76,7 @@ INTENTS = (
             r"|\b(?:need|requir|support|minim|oldest)\w*\b.*\bversions?\b", *NEEDED),
     _intent(rf"\A(?!.*{RUNTIME})(?=.*\b(?:versions?|release|tag)\b)"
             r"(?:(?=.*\b(?:which|what|current|latest|newest|last|own)\b)|version)", "own version"),
-    _intent(r"\breleas(?:e|es|ed|ing)\b|\bpublish\w*|\bdeploy\w*|\bship(?:ped|ping)?\b", "release"),
+    _intent(rf"\b(?:releas(?:e|es|ed|ing)|publish\w*|deploy\w*|ship(?:ped|ping)?)\b{_REGISTRY}", "release"),
     _intent(r"\bpackage manager\b", "package manager"),
     _intent(r"\bworkspace manager\b|\bmono-?repo\b", "workspace"),
     _intent(r"\b(?:dependenc\w+|depends?|third.party|requirements?)\b|\blibraries\b.*\buse", "dependencies"),
@@ -113,7 +114,13 @@ NEUTRAL = frozenset(
 """The stems of words in questions that are about nothing in particular."""
 
 NEWEST = re.compile(r"\b(?:latest|newest|last) (?:releas|version)", re.IGNORECASE)
+AS_CI = re.compile(r"\b(?:the )?(?:same )?(?:way|as|like|what) (?:in )?ci(?: (?:does|runs|do))?\b", re.IGNORECASE)
+"""A wish for what CI runs."""
+WITHOUT = re.compile(r"\bwithout (?:an? |the |any )?(\w\S*\w)", re.IGNORECASE)
+NEEDS = re.compile(r"\b(?:need|requir)\w*\b", re.IGNORECASE)
+OR_NEWER = re.compile(r"\b(?:above|newer|later|higher|least)\b|\d\+", re.IGNORECASE)
 BRANCH = re.compile(r"\bbranch\b.*\b(?:PRs?|pull requests?)\b|\b(?:PRs?|pull requests?)\b.*\bbranch\b", re.IGNORECASE)
+LOG_ENTRY = re.compile(r"\b(?:change-?log|news) (?:entr|fragment|item)|\badd\b.*\bchange-?log\b", re.IGNORECASE)
 ABOUT = re.compile(
     r"\b(?:where|what(?:['’]s| is| are| does| the)|which (?:file|module|class|folder)|explain|describe|defined?|find)\b"
     r"|\btell me about\b|\bwho is\b",
@@ -161,11 +168,18 @@ _FORMS = tuple(
 """The forms of questions, each with the words by which a sentence answers it."""
 
 
-_FITTING, _OTHER_FORM, _PROSE = 1.25, 0.75, 0.6
-"""The weight of a sentence in the form that is asked for, of a command where none is, of a sentence where a command is.
+_FITTING, _VERDICT, _OTHER_FORM, _PROSE = 1.25, 1.5, 0.75, 0.6
+"""The weight of a sentence in the form that is asked for, of one that allows or forbids, of a command where none is
+asked for, of a sentence where a command is.
 """
+_MAY = re.compile(r"\b(?:may|can|am|are) (?:I|we|one)\b|\A(?:is|are)\b.*\b(?:allowed|accepted)\b", re.IGNORECASE)
+_ALLOWS = re.compile(
+    r"\b(?:not|no (?:\w+ ){1,3}(?:will be|are|is)) (?:accepted|allowed|supported|permitted)\b"
+    r"|\b(?:do not|don['’]t|must not|cannot|never|only)\b",
+    re.IGNORECASE,
+)
 _VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
-_OF_GUIDES = ("need", "pull", "request", "requests", "submit", "submitting", "send", "open", "commit")
+_OF_GUIDES = ("need", "pull", "request", "requests", "submit", "submitting", "send", "open", "commit", "propose")
 _NEED = re.compile(r"\bwh(?:at|ich)\b.*\b(?:needs?|needed|requires?|required|prerequisites?|depends?)\b", re.IGNORECASE)
 _CHANGED = re.compile(
     r"\b(?:since|new|fix(?:es|ed)?|add(?:s|ed)?|removed?|br(?:oke|eaking)|coming|differ\w*)\b", re.IGNORECASE
@@ -177,7 +191,7 @@ class Asked:
 
     def __init__(self, text: str, own: str) -> None:
         """`own` is the name of the project, which says little in it."""
-        self.text = text.strip()
+        self.text, self.as_ci = AS_CI.sub("", text).strip(), AS_CI.search(text) is not None
         self._little = NEUTRAL | {stem(word) for word in (*tokens(own), *tokens(own.rpartition("/")[2]))}
         found = _VERSION.search(self.text)
         self.version = found[1] if found else ""
@@ -191,7 +205,8 @@ class Asked:
         """The words that tell what it is about."""
         self.is_what = self.text.lower().startswith(("what ", "which "))
         self.is_passive = re.match(r"how (?:is|are|does|do the)\b", self.text, re.IGNORECASE) is not None
-        self.is_where = re.match(r"where (?!do |should |can )", self.text, re.IGNORECASE) is not None
+        where = r"where (?!do |should |can )|which (?:source )?(?:file|module|class|function)\b"
+        self.is_where = re.match(where, self.text, re.IGNORECASE) is not None
         self.is_why = self.text.lower().startswith("why")
         how = r"\bhow (?:do|can|to|should|would)\b|\bcommand\b|\bwhat (?:do|must|should|can) (?:i|we|you) run\b"
         self.is_how = re.search(how, self.text, re.IGNORECASE) is not None
@@ -213,9 +228,16 @@ class Asked:
         return {word for word in content_words(text) if stem(word) not in self._little}
 
     @cached_property
-    def runtimes(self) -> list[str]:
-        """The languages and tools that it names, each as the word for it in the facts."""
-        return [word for form, word in RUNTIMES.items() if re.search(rf"(?<!\w)(?:{form})(?!\w)", self.text, re.I)]
+    def runtimes(self) -> dict[str, str]:
+        """The languages and tools that it names: the word for each in the facts, with the form of its names."""
+        forms = ((word, rf"(?<!\w)(?:{form})(?!\w)") for form, word in RUNTIMES.items())
+        return {word: form for word, form in forms if re.search(form, self.text, re.IGNORECASE)}
+
+    def is_heading(self, title: str) -> bool:
+        """Return whether a heading says what the question does, in two or more words."""
+        words = {stem(word) for word in content_words(spelled(title))}
+        asked = {stem(word) for word in content_words(spelled(self.text))}
+        return len(words) > 1 and words <= asked and {stem(word) for word in self.words} <= words
 
     def is_of_command(self, said: str) -> bool:
         """Return whether a text has a command that the question asks about."""
@@ -231,6 +253,8 @@ class Asked:
             return 0.0
         form = next((form for asked, form in _FORMS if asked.search(self.text)), None)
         other = is_command and not self.text.lower().startswith("how ")
+        if _MAY.search(self.text) and not is_command:
+            return _VERDICT if _ALLOWS.search(said) else 1.0
         fits = self.is_of_command(said) or (form is not None and form.search(said))
         return (_OTHER_FORM if other else 1.0) * (_FITTING if fits else 1.0)
 
@@ -243,10 +267,13 @@ def says_little(word: str) -> bool:
 def spelled(text: str) -> str:
     """Return a text with the words that are written in several ways in one of them."""
     text = re.sub(r"\bPR(s?)\b", r"pull request\1", text)
+    text = re.sub(r"(?i)\bre(?=generat)", "", text)
+    text = re.sub(r"(?i)\bbump", "update", text)
+    text = re.sub(r"(?i)\balso (?:modify|edit|adjust|update)\b", "else change", text)
     text = re.sub(r"(?i)\b(?:prerequisites?|requirements?|requires?|required|needed|needs|depends on)\b", "need", text)
     return re.sub(r"(?i)\blicenc", "licens", text)
 
 
 def runs(said: str) -> bool:
     """Return whether a sentence says something that can be run."""
-    return any(re.search(r"\w[ /]", one) for one in re.findall(r"`([^`]+)`", said))
+    return any(re.search(r"\w[ /]", one) and not re.search("[{}()]", one) for one in re.findall(r"`([^`]+)`", said))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
@@ -18,7 +18,7 @@ from . import intents
 from .analysis.documents import some_sentences
 from .analysis.lookups import Lookups
 from .analysis.passages import Fact
-from .analysis.tree import folded_name
+from .analysis.tree import folded_name, is_document, stem_of
 from .evidence import MAPPED, NOTHING_SAID, Hit, Item, answering, best_of, items_of, looked_up, words_of
 from .files.model import Json
 from .files.reading import StateFiles
@@ -45,6 +45,9 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
             raise UsageError(f"state.query.{what}", f"{given[:60]!r} is no {what}", f"one of {', '.join(known)}")
     chosen: Mode = next((one for one in MODES if one == mode), mode_of(question))
     hits = _Question(memory, question, scope).hits(chosen)
+    if not hits and (other := intents.WITHOUT.search(question)):
+        hits = _Question(memory, intents.WITHOUT.sub(" ", question), scope).hits(chosen)
+        hits = [hit for hit in hits if other[1].lower() not in hit[0].said.lower()]
     # A checkpoint may repeat the bundle: the first item that says it is cited.
     quoted: dict[str, str] = {}
     for item, _, _ in hits:
@@ -99,15 +102,21 @@ class _Question:
             # Nor is a command what something needs, but what comes before it.
             meant = [one._replace(topics=_BEFORE) if one.topics[0] in COMMANDS else one for one in meant]
         found = self._facts(meant, mode)
+        if asked.as_ci:
+            found = [hit for hit in found if "`.github/" in hit[0].said]
+            told = [hit for hit in told if hit[0].file.startswith(".github/")]
         branch = intents.BRANCH.search(self.text)
         if branch:
             told = [hit for hit in told if "branch" in hit[0].said.lower()]
         if intents.SINGLE in [one.topics for one in meant[:1]]:
             told = [hit for hit in told if _SINGLE.search(f"{hit[0].title} {hit[0].said}") and runs(hit[0].said)]
-        if not found and NEEDED in [one.topics for one in meant]:
+        if NEEDED in [one.topics for one in meant] and not any(hit[0].topic == NEEDED[0] for hit in found):
             # The version follows the name; work that mentions it says nothing of that.
-            near = [re.compile(rf"{word}\W*(?:\w+\W+){{0,3}}v?\d", re.IGNORECASE) for word in asked.runtimes]
-            told = [hit for hit in told if hit[0].kind == "repository" and all(one.search(hit[0].said) for one in near)]
+            near = [rf"(?i){form}\W*(?:\w+\W+){{0,3}}v?\d" for form in asked.runtimes.values()]
+            told = [hit for hit in told if hit[0].kind == "repository"]
+            told = [hit for hit in told if all(re.search(one, hit[0].said) for one in near)]
+            told.sort(key=lambda hit: not intents.OR_NEWER.search(hit[0].said))
+            found = [*(hit for hit in told[:1] if near and intents.NEEDS.search(hit[0].said)), *found]
         if mode != "answer":
             topics = dict.fromkeys(topic for one in intents.INTENTS if one.mode == mode for topic in one.topics)
             found = found or [hit for hit in told if hit[0].topic in topics]
@@ -120,7 +129,10 @@ class _Question:
             found = [*(hit for hit in told[:3] if self._is_better(hit, found[0][0])), *found]
         elif not told and self.of_now:
             found = self._named(near=True) if asked.is_about else []
-            found = found or [(looked_up(one, "branch"), 1.0, ()) for one in self.lookups.of("branch") if branch]
+            last = "branch" if branch else "changelog" if intents.LOG_ENTRY.search(self.text) else ""
+            found = found or [(looked_up(one, last), 1.0, ()) for one in self.lookups.of(last)]
+        if not found and (section := self._section()) and section.title not in [hit[0].title for hit in told[:1]]:
+            told = [(section, 1.0, ()), *told]
         known = {hit[0].said for hit in found}
         return [*found, *(hit for hit in told if hit[0].said not in known)][:MOST]
 
@@ -162,7 +174,7 @@ class _Question:
         rest = self.asked.rest(intent)
         if rest and intent.topics in intents.WHOLE:
             return []
-        needs = self.asked.runtimes if intent.topics == NEEDED else []
+        needs = self.asked.runtimes if intent.topics == NEEDED else ()
         wanted = {stem(word) for word in rest}
         return [
             (one, 1.0, tuple(sorted(rest)))
@@ -217,7 +229,23 @@ class _Question:
         wanted = {stem(one) for one in self.asked.telling}
         hits = best_of(found, self.asked)
         hits.sort(key=lambda hit: not wanted & _stems(words_of(hit[0].file)))
-        return [looked_up(self.lookups.file(hit[0].file), "named") for hit in hits[:3]]
+        paths = [hit[0].file for hit in hits]
+        if not hits and self.asked.is_what:
+            # A file is asked for: its name may have some of the words, and none other.
+            wanted = {stem(one) for one in self.asked.words}
+            paths = [one.file for one in found if _stems(words_of(stem_of(one.file))) <= wanted]
+        return [looked_up(self.lookups.file(path), "named") for path in paths[:3]]
+
+    def _section(self) -> Item | None:
+        """Return the beginning of the section whose heading says what the question does."""
+        passages = self.lookups.passages() if self.of_now else ()
+        for (file, title), facts in groupby(passages, lambda one: (one.file, one.title)):
+            heading = title.rpartition("\n")[2]
+            if is_document(file) and self.asked.is_heading(heading):
+                first = next(facts)
+                said = " ".join(dict.fromkeys(one.said for one in (first, *facts) if one.kind == "passage"))
+                return looked_up(first._replace(said=f"{heading}: {said}"), "passage")
+        return None
 
     def _exactly(self, name: str) -> Iterator[Item | Fact]:
         """Yield what has just this name, in the project map and the repository; what is written alike comes first."""

@@ -60,14 +60,21 @@ _RELEASE = re.compile(
 _ON_TAGS = re.compile(
     r"^[ \t]+tags:|^[ \t]*release:\s*\n[ \t]+types:|startsWith\(github\.ref, 'refs/tags", re.MULTILINE
 )
+_BY_HAND = re.compile(
+    r"^on:\s*\[?workflow_dispatch\b\]?:?[ \t]*\n(?:(?: {4,}|[ \t]*#).*\n|[ \t]*\n)*(?=\w)", re.MULTILINE
+)
 _REQUESTED = re.compile(r"^ +pull_request:\s*\n\s+branches:\s*(\[[^\]]*\]|(?:- .+\s*)+)", re.MULTILINE)
 """The branches to which the pull requests go that a workflow checks."""
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
 """The subjects of commits that tell nothing of the work."""
-_ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
+_ITEM = re.compile(r"[ \t]*[-*+][ \t]+|#\d+: ")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
+_FRAGMENTS = re.compile(r"(?:docs?/)?(?:change(?:log|s)(?:\.d)?|newsfragments|\.change(?:set|s))", re.IGNORECASE)
 _CREDIT = re.compile(r" (?:by @\S+ )?in https?://\S+")
-_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
+_CHANGES = re.compile(
+    r"(?:docs/)?(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b[^/]*\Z|release-?notes/version[^/]*\Z",
+    re.IGNORECASE,
+)
 
 
 class Lookups:
@@ -146,7 +153,9 @@ class Lookups:
         flows = [path for path in self.tree.files if path.startswith(".github/workflows/")]
         tagged = [path for path in flows if _ON_TAGS.search(self.tree.text(path))]
         files = [path for path in self.tree.files if path in tagged or _RELEASE.fullmatch(path)]
-        named = [f"`{path}`{' (runs on tags)' * (path in tagged)}" for path in files]
+        by_hand = [path for path in flows if _BY_HAND.search(self.tree.text(path))]
+        started = dict.fromkeys(tagged, " (runs on tags)") | dict.fromkeys(by_hand, " (only started by hand)")
+        named = [f"`{path}`{started.get(path, '')}" for path in files]
         if named:
             yield Fact(f"Releases are made with {listed(named, 5)}.", files[0])
 
@@ -154,6 +163,12 @@ class Lookups:
         for path in ("pyproject.toml", ".coveragerc", "setup.cfg", "tox.ini"):
             if found := re.search(r"\bfail[_-]under\s*=\s*(\d[\d.]*)", self.tree.text(path)):
                 yield Fact(f"The tests have to cover {found[1]}% of the code (`{path}`).", path)
+
+    def _changelog(self) -> Iterator[Fact]:
+        for folder, files in self.tree.folders.items():
+            files = [path for path in files if not path.rpartition("/")[2].startswith((".", "README"))]
+            if files and _FRAGMENTS.fullmatch(folder):
+                yield Fact(f"The entries of the change log are files in `{folder}`, such as `{files[0]}`.", files[0])
 
     def _branch(self) -> Iterator[Fact]:
         found: dict[str, str] = {}
@@ -188,18 +203,15 @@ class Lookups:
         """Yield the first lines of the items that the change log has of a version, or of the newest for `""`."""
         number = re.escape(version) or r"\d+(?:\.\d+)+"
         exact = re.compile(rf"(?:\D*[ v\[])?(?<![\d.]){number}(?:\.0)*(?![\d.]*\d)|.* TO {number}\b")
-        files = (*self.tree.folders[""], *self.tree.folders.get("docs", []))
-        for path in (one for one in files if _CHANGES.match(stem_of(one))):
-            lines = self.tree.text(path).split("\n")
+        for path in filter(_CHANGES.match, self.tree.files):
+            lines = re.sub(r"\(https?://[^)\s]*\)", "", self.tree.text(path)).split("\n")
             heads = (at for at, one in enumerate(lines) if not _ITEM.match(one) and exact.match(one))
             start = next((at for at in heads if version or _RELEASED.match(lines[at])), len(lines))
             below: list[str] = []
             for line in lines[start + 1 :]:
                 if _RELEASED.match(line) and below:
                     break
-                below += (
-                    [_CREDIT.sub("", line).strip()] if line[:1].strip() not in ("", "#") or _ITEM.match(line) else []
-                )
+                below += [_CREDIT.sub("", line).strip()] if re.match(r"[^\s#]|#\d", line) or _ITEM.match(line) else []
             items = [_ITEM.sub("", one, count=1) for one in below if _ITEM.match(one)]
             if below := items or below:
                 title = re.sub(r"[\[\]]", "", lines[start]).strip("#= :")

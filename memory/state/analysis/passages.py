@@ -20,7 +20,7 @@ from .tree import Tree, is_document, is_test
 
 class Fact(NamedTuple):
     """What the repository says: the sentence, the file and line (0: the whole file) that say it, and words that it is
-    found by. `kind` is `passage`, or `list` for a whole list.
+    found by, the heading above it as the last line. `kind` is `passage`, or `list` for a whole list.
     """
 
     said: str
@@ -58,7 +58,9 @@ _NO_COMMAND = re.compile(
     r"|^(?:import|const|let|var|from|def|class|await|for|if|return|use|require|program|\w+ =)\b"
 )
 """Lines of other code than commands."""
-_SETTINGS = re.compile(r"[^/]+\.(?:toml|ya?ml|cfg|ini)|(?:Rake|Gem|Docker)file|\.github/[^/]+\.ya?ml")
+_SETTINGS = re.compile(
+    r"[^/]+\.(?:toml|ya?ml|cfg|ini|gemspec)|(?:Rake|Gem|Docker)file|\.github/[^/]+\.ya?ml|(?:[\w-]+/)+Cargo\.toml"
+)
 _SCRIPT = re.compile(r"(?:ci|scripts?|tools?|tasks|bin|dev|hack|script|etc)/[^/]+(?:\.(?:sh|ps1|py|rb|js|ts|pl))?")
 
 
@@ -115,7 +117,7 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
     open_: _Block | None = None
     fenced = False
     for number, line in enumerate([*(re.sub(r"^> ?", "", one) for one in lines), ""], 1):
-        title = " ".join(titles.values())
+        title = "\n".join(titles.values())
         fence = _FENCE.match(line)
         if fence and not fenced:
             yield from [open_] if open_ else []
@@ -174,7 +176,9 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
         elif block.kind == "row":
             cells = [plain(cell).strip() for cell in _CELL.split(block.lines[0].strip("| "))]
             if len(cells) > 1 and max(len(cell.split()) for cell in cells) > 1:
-                yield Fact(cut(": ".join(filter(None, cells)), _LONGEST), path, f"{block.title} {cells[0]}", block.line)
+                yield Fact(
+                    cut(": ".join(filter(None, cells)), _LONGEST), path, f"{cells[0]}\n{block.title}", block.line
+                )
         elif block.kind == "paragraph":
             above = plain(" ".join(map(str.strip, block.lines)))
             yield from _of_prose(above, "", block, path)
@@ -230,7 +234,7 @@ def _of_code(block: _Block, above: str, path: str) -> Iterator[Fact]:
         if commands and sum(map(len, commands)) < _LONGEST and not any(map(_NO_COMMAND.search, commands)):
             shown = "; ".join(f"`{one}`" for one in commands[:4])
             about = "" if shown in comment else comment.rstrip(".:")
-            yield Fact(f"{about}: {shown}" if about else shown, path, f"{block.title} {above[-_LONGEST:]}", first)
+            yield Fact(f"{about}: {shown}" if about else shown, path, f"{above[-_LONGEST:]}\n{block.title}", first)
         elif len(commands) == 1 and lead.endswith(":") and "`" not in commands[0]:
             yield Fact(f"{lead} “{cut(commands[0], _LEAD)}”", path, block.title, first)
         if commands or bare:
