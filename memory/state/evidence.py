@@ -241,7 +241,8 @@ def best_of(told: Sequence[Item], asked: Asked) -> list[Hit]:
         own = own or (asked.is_of_need and "need" in have)
         # What says little has to be there whole.
         own = own and (asked.tells or len(have) >= len(asked.words))
-        least = 2.0 if rarest not in have else _RARE if stem(rarest) in exact else _LEAST
+        itself = any(one.startswith(stem(rarest)) for one in exact)
+        least = 2.0 if rarest not in have else _RARE if itself else _LEAST
         place = asked.is_where and item.topic in MAPPED and share >= _SOME
         if own and fits and _names(item, asked) and (place or share >= least):
             score = (

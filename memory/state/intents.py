@@ -116,7 +116,8 @@ NEUTRAL = frozenset(
 NEWEST = re.compile(r"\b(?:latest|newest|last) (?:releas|version)", re.IGNORECASE)
 AS_CI = re.compile(r"\b(?:the )?(?:same )?(?:way|as|like|what) (?:in )?ci(?: (?:does|runs|do))?\b", re.IGNORECASE)
 """A wish for what CI runs."""
-WITHOUT = re.compile(r"\bwithout (?:an? |the |any )?(\w\S*\w)", re.IGNORECASE)
+STATED = re.compile(r"\A[^;?]*\b(?:I|we)\b[^;?]*;\s*", re.IGNORECASE)
+"""What was done, said before the question."""
 NEEDS = re.compile(r"\b(?:need|requir)\w*\b", re.IGNORECASE)
 OR_NEWER = re.compile(r"\b(?:above|newer|later|higher|least)\b|\d\+", re.IGNORECASE)
 BRANCH = re.compile(r"\bbranch\b.*\b(?:PRs?|pull requests?)\b|\b(?:PRs?|pull requests?)\b.*\bbranch\b", re.IGNORECASE)

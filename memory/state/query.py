@@ -43,11 +43,9 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
     for given, known, what in ((mode, MODES, "mode"), (scope, QUERY_SCOPES, "scope")):
         if given is not None and given not in known:
             raise UsageError(f"state.query.{what}", f"{given[:60]!r} is no {what}", f"one of {', '.join(known)}")
-    chosen: Mode = next((one for one in MODES if one == mode), mode_of(question))
-    hits = _Question(memory, question, scope).hits(chosen)
-    if not hits and (other := intents.WITHOUT.search(question)):
-        hits = _Question(memory, intents.WITHOUT.sub(" ", question), scope).hits(chosen)
-        hits = [hit for hit in hits if other[1].lower() not in hit[0].said.lower()]
+    bare = intents.STATED.sub("", question)
+    chosen: Mode = next((one for one in MODES if one == mode), mode_of(bare))
+    hits = _Question(memory, bare, scope).hits(chosen)
     # A checkpoint may repeat the bundle: the first item that says it is cited.
     quoted: dict[str, str] = {}
     for item, _, _ in hits:
