@@ -70,16 +70,16 @@ def test_two_applications_run_each_due_check_once(tmp_path: Path) -> None:
     with open_one(1, NOW) as first, open_one(2, NOW) as second:
         terminals = [first, second]
         for terminal in terminals:
-            terminal.wait_for("scheduler run")
+            terminal.wait_for("schedule runs")
         terminals.sort(key=lambda one: "another memdeck" in one.screen())
         leading, waiting = terminals
-        waiting.wait_for("scheduler runs in another memdeck")
+        waiting.wait_for("schedule runs in another memdeck")
         leading.wait_until(lambda: runs("counted") == 1 and runs("hourly") == 1, "each ran once")
         leading.press("7")
         leading.wait_for("healthy")
         leading.press("q")
         leading.wait_for("ended with 0")
-        waiting.wait_for(lambda screen: "scheduler running here" in screen)
+        waiting.wait_for(lambda screen: "schedule runs here" in screen)
         # Its times are claimed: the one that took over has nothing to run.
         waiting.press("7")
         waiting.wait_for("healthy")

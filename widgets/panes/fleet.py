@@ -169,7 +169,7 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime, z
     # Without the length of the silence, which grows all the time and must not flash.
     mark = (attention(replace(one, age=0)), one.systems, one.latest_at, one.silent, one.looked, here)
     cells: dict[str, Content] = {
-        "title": line(Piece(name, "accent" if here else tone), Piece("  open" if here else "", "muted")),
+        "title": line(Piece(name, "accent" if here else tone), Piece("  this one" if here else "", "muted")),
         "needs": line(
             Piece(needs, "alert" if sign and not broken else "muted"),
             Piece(f"{'  ' if needs else ''}next: {one.next}" if one.next else "", "muted"),

@@ -301,13 +301,13 @@ class Schedule(Part):
         if not main_screen.is_mounted or not self.app.is_running:
             # The look-ahead may end while the application does.
             return
-        words = "scheduler runs in cron only"
+        words = "schedule runs in cron only"
         if not ahead.scheduled:
             words = ""
         elif ahead.heartbeat and self.leads:
-            words = "scheduler running here"
+            words = "schedule runs here"
         elif ahead.heartbeat and others:
-            words = "scheduler runs in another memdeck"
+            words = "schedule runs in another memdeck"
         main_screen.header.keeper = line(Piece(words, "muted")) if words else ()
 
     def _kept(self, result: tuple[str, Watch | None]) -> None:

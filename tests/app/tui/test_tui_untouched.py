@@ -56,5 +56,5 @@ async def test_opening_writes_nothing_without_a_heartbeat(tmp_path: Path, schedu
     files = {"tasks.md": OLD, "config.md": CONFIG.format("", schedule or "- maintenanceSchedule: 0 3 1 1 *\n")}
     workspace = make_workspace(tmp_path, files)
     before = tree(workspace)
-    assert "scheduler runs in cron only" in await watch(workspace, heartbeat=False)
+    assert "schedule runs in cron only" in await watch(workspace, heartbeat=False)
     assert tree(workspace) == before

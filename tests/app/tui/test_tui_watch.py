@@ -113,7 +113,7 @@ async def test_due_monitors_run_while_it_is_open(tmp_path: Path, server: HTTPSer
         assert "lastStatus: failing (status 503)" in text(workspace, "monitors.md")
         assert "Monitor Alert" in text(workspace, "journal.md")
         await until(pilot, lambda: "failing" in screen_text(app), "the pane shows it")
-        assert "scheduler running here" in screen_text(app)
+        assert "schedule runs here" in screen_text(app)
         assert changes(workspace) == [("monitor", "monitors")]
         server.status = 200  # type: ignore[attr-defined]
         clock.now += timedelta(minutes=5)
@@ -172,12 +172,12 @@ async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
     clock = Clock()
     app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "scheduler runs in another memdeck" in screen_text(app), "the header says who runs")
+        await until(pilot, lambda: "schedule runs in another memdeck" in screen_text(app), "the header says who runs")
         assert "lastStatus" not in text(workspace, "monitors.md")
         other.close()
         clock.now += timedelta(seconds=10)
         await until(pilot, lambda: "lastStatus" in text(workspace, "monitors.md"), "it took over")
-        assert "scheduler running here" in screen_text(app)
+        assert "schedule runs here" in screen_text(app)
 
 
 async def test_safe_runs_nothing(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ async def test_safe_runs_nothing(tmp_path: Path) -> None:
     approve(workspace)
     app = make_app(workspace, keeps_watch=True, safe=True, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "scheduler runs in cron only" in screen_text(app), "the header says who runs")
+        await until(pilot, lambda: "schedule runs in cron only" in screen_text(app), "the header says who runs")
         await press(pilot, "R")
         assert "memdeck runs nothing with --safe." in said(app)
         assert "lastStatus" not in text(workspace, "monitors.md")
