@@ -200,7 +200,7 @@ COMMANDS: tuple[Command, ...] = (
         on.APPROVAL,
         shown=True,
         bulk=True,
-        panes=("monitors", "brief"),
+        panes=("monitors", "brief", "typed"),
     ),
     _command("task.start", "s", "tasks.start", "start", on.TASK_START, shown=True, bulk=True),
     _command("task.done", "d", "tasks.done", "done", on.TASK_OPEN, shown=True, bulk=True),

@@ -108,6 +108,10 @@ class TypedPane(RecordPane):
             "": preview(status.look.agent.folder, file),
         }  # fmt: skip
 
+    def is_blocked(self, item: Record) -> bool:
+        """Return whether the row says that a prune needs approval."""
+        return item.sign == "half"
+
     def source_text(self, item: Record) -> str | None:
         """Return the beginning of the file, for copying."""
         return None if item.thing is None else str(self.told(item)[""])
@@ -130,7 +134,7 @@ def _prune(status: AgentStatus) -> Iterator[Record]:
     count, error = sum(file.too_old(status.now) for file in status.look.files), status.prune.error
     old = plural(count, "old file")
     if count and isinstance(error, BlockedError):
-        words = f"{error.message}.\n\nPress {{memory.prune|P}} to approve that."
+        words = f"{error.message}.\n\nPress {{trust.review|T}} to approve that."
         yield _row(status, f"{old} kept: deleting needs approval", "half", "warn", words)
     elif count and error is not None and error.code != "typed.unregistered":
         yield _row(status, f"{old} kept: {error.message}", "alert", "warn", f"{error.message}.\n\n{error.hint}.")
