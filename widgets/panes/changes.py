@@ -27,7 +27,9 @@ LoggedChange: TypeAlias = Mapping[str, Any]
 OUTSIDE = "outside"
 """The actor of a change made without memdeck."""
 
-ACTORS = {"human": "you", "cli": "command line", "maintain": "maintenance", "monitor": "monitors", OUTSIDE: OUTSIDE}
+ACTORS = {
+    "human": "you", "cli": "command line", "maintain": "maintenance", "monitor": "monitors", OUTSIDE: "another program",
+}  # fmt: skip
 """The actors that are not agents, in words."""
 
 PERIODS = ((0, "TODAY"), (1, "YESTERDAY"), (7, "LAST 7 DAYS"))
@@ -42,7 +44,7 @@ SHOWN_LINES, SHOWN_ENTRIES = 200, 50
 BESIDE = 44
 """From so many cells on, a difference is shown side by side."""
 
-ROW = Columns(Column("time", 6, importance=3), Column("actor", 12, importance=1), Column("title", minimum=30))
+ROW = Columns(Column("time", 6, importance=3), Column("actor", 15, importance=1), Column("title", minimum=30))
 
 NAMING = ("name", "title", "text", "summary", "reason")
 """The fields of a record in JSON, one of which names it."""
@@ -102,9 +104,8 @@ class ChangesPane(RecordPane):
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return actor and time, and whether it can still be taken back."""
         state = item.values["state"]
-        by = item.values["by"] if item.thing["actor"] != OUTSIDE else "another program, or an editor"
         return {
-            "by": f"{by}, {dated(item.thing['time'], self.now, self.zone)}",
+            "by": f"{item.values['by']}, {dated(item.thing['time'], self.now, self.zone)}",
             "state": "its text is no longer kept, so it cannot be reverted" if state == "thinned" else state,
         }
 
