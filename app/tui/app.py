@@ -282,7 +282,7 @@ class MemdeckApp(Spine):
             dead = not any(now.allows(one.needs) for one in bound)
             # What the key does in this pane comes before what it does everywhere and in other panes.
             here = min(bound, key=lambda one: (now.pane_id not in (one.needs.panes or ()), bool(one.needs.panes)))
-            if dead and (words := reason(self, here, now.pane_id)):
+            if dead and (words := reason(self, here, now.pane_id, *bound)):
                 self.say(words)
 
     # Messages

@@ -87,7 +87,9 @@ class Navigation(Part):
         tabs = [name.id for name in self.app.state.names if name.key == digit]
         here = None if self.pane is None else self.pane.pane_id
         if not tabs:
-            self.app.say(f"There is no {GROUPS.get(digit, 'such pane')} here yet.")
+            words = f"There is no {GROUPS.get(digit, 'such pane')} here yet"
+            how = f": {self.app.key_of('app.palette')} and Facts, Typed, State or Curated shows how to begin"
+            self.app.say(f"{words}{how if digit in GROUPS else ''}.")
             return
         self.open_pane(tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else tabs[0])
 

@@ -307,10 +307,11 @@ def hint_names(now: Situation) -> dict[str, str]:
     return found
 
 
-def reason(app: App[Any], action: Command, pane_id: str) -> str:
-    """Return why an action cannot run now: the pane that it needs, or the reason of its condition."""
+def reason(app: App[Any], action: Command, pane_id: str, *same: Command) -> str:
+    """Return why an action cannot run now: the pane that it and those of the `same` key need, or why not here."""
     panes = action.needs.panes
     if not panes or pane_id in panes:
         return with_keys(action.needs.why, app)
-    name = next(one for one in all_panes() if one.id == panes[0])
-    return with_keys(f"Only works in {name.title} ({{pane.{name.id}|palette}}).", app)
+    firsts = {one.needs.panes[0] for one in (action, *same) if one.needs.panes}
+    names = [f"{one.title} ({{pane.{one.id}|palette}})" for one in all_panes() if one.id in firsts]
+    return with_keys(f"Only works in {' and '.join(names)}.", app)
