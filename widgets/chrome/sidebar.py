@@ -97,12 +97,12 @@ class Sidebar(LineList):
         self.post_message(self.Chosen(self, str(key)))
 
     def render_row(self, key: Hashable, width: int) -> Line:
-        """Key, name, count and alert mark."""
+        """Key, name, alert mark and count; the mark is not beside the count, which would then seem to count alerts."""
         entry = self._entries[key]
         opens = entry.id in self._first and not entry.group
-        left = line(Piece(f"{entry.key:<2}", "muted"), Piece(f"{'' if opens else ' '}{entry.name}"))
-        count = "" if entry.count is None else f" {entry.count:,}{'' if entry.alert else ' '}"
-        right = line(Piece(count, "muted"), Piece(self.glyphs.alert if entry.alert else "", "alert"))
+        alert = Piece(f" {self.glyphs.alert}" if entry.alert else "", "alert")
+        left = line(Piece(f"{entry.key:<2}", "muted"), Piece(f"{'' if opens else ' '}{entry.name}"), alert)
+        right = line(Piece("" if entry.count is None else f" {entry.count:,} ", "muted"))
         return line(pad_line(left, max(0, width - line_width(right))), right)
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:

@@ -136,12 +136,12 @@ class StatePane(RecordPane):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """Return how many events wait; an unreadable state or a failed source needs attention."""
+        """Return no number: events are not entries. An unreadable state or a failed source needs attention."""
         look = snapshot.of("state", StateLook)
         if look is None or (look.bundle is None and not look.events):
             return Badge(None, look is not None and look.problem is not None and look.problem.code != "state.missing")
         failed = any(source["lastSyncStatus"] == "failed" for source in look.sources)
-        return Badge(len(look.backlog) or None, look.problem is not None or failed)
+        return Badge(None, look.problem is not None or failed)
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return a section, an entry, an event or a source by its fields; the status in words."""
