@@ -64,8 +64,8 @@ _LINES = (
     ("integration", "Continuous integration"), ("language", "Ecosystem: |Uses [A-Z].* and "),
     ("package manager", "Package manager: "), ("workspace", "Workspace: "), ("tested with", "CI tests with"),
     ("before tests", "Before the tests"), ("services", "The tests in CI use"), ("parts tested", "In `"),
-    ("hooks", "Before a commit"), ("told", "From `|CI runs |Before "), ("module", r"`[^`]*`(?: \(.*?\))?(?:: |$)"),
-    ("note", ""),
+    ("hooks", "Before a commit"), ("told", "From `|CI (?:also )?runs |Before "),
+    ("module", r"`[^`]*`(?: \(.*?\))?(?:: |$)"), ("note", ""),
 )  # fmt: skip
 """The topics of the lines of the project map, each with the beginning of such a line."""
 _STATE = {"Known risks": "risk", "Validation snapshot": "validation", "Suggested next actions": "suggested action"}

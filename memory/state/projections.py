@@ -90,8 +90,10 @@ SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
     "Modules": re.compile("At the root: "),
-    "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `"),
-    "How to work on it": re.compile("From `|Before `|(?:Before the tests )?CI runs |In `"),
+    "Commands": re.compile(
+        r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `|CI also runs |In `[^`]*` CI runs "
+    ),
+    "How to work on it": re.compile("From `|Before `|(?:Before the tests )?CI runs "),
     "Engineering facts": re.compile(
         r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets|CI tests with|The tests in) "
     ),

@@ -280,6 +280,29 @@ def test_one_test_is_run_as_all_are(place: Place, run: str, one: str | None) -> 
     )
 
 
+def test_one_test_is_a_file_that_the_runner_takes(place: Place) -> None:
+    """A file that the patterns of the script leave out, or that another program runs, is no example."""
+    script = '"test": "mocha ./test/*.mjs --require ./test/before.mjs"'
+    files = {"package.json": NODE % script, "test/deno/kiln.test.ts": "Deno.test('kiln', () => {});\n"}
+    files |= {"test/long.mjs": "import test from 'node:test';\n" * 9, "test/kiln.mjs": "it('fires');\n"}
+    notes = made(place, files)["projectMap"]["architectureNotes"]
+    assert "Single test: `npx mocha --require ./test/before.mjs test/kiln.mjs` (usual)." in notes
+
+
+def test_what_else_ci_checks_is_told(place: Place) -> None:
+    """Other tests, scripts of the project and generators that CI runs are commands; alternatives are none."""
+    runs = ("./.ci.fmt.sh", "bundle exec rake spec", "bundle exec rake glaze_spec", "bundle exec rake publish", "ls")
+    ci = "jobs:\n  a:\n    steps:\n" + "".join(f"    - run: {line}\n" for line in runs)
+    inside = "    - run: |\n        cd tests\n        ./unittest.sh\n"
+    files = {".ci.fmt.sh": "true\n", "tests/unittest.sh": "true\n", "kiln.gemspec": 'name = "kiln"\n'}
+    files |= {".github/workflows/ci.yml": ci + inside, "CONTRIBUTING.md": "# C\n\nRun `rake log:new|fix`.\n"}
+    notes = made(place, files)["projectMap"]["architectureNotes"]
+    where = "(from `.github/workflows/ci.yml`)."
+    assert f"CI also runs `./.ci.fmt.sh`, `bundle exec rake glaze_spec` {where}" in notes
+    assert f"In `tests` CI runs `./unittest.sh` {where}" in notes
+    assert "|fix" not in repr(notes)
+
+
 @pytest.mark.parametrize("source", [".github/workflows/ci.yml", "README.md", "CONTRIBUTING.md"])
 def test_commands_in_a_folder_are_told_for_the_root(place: Place, source: str) -> None:
     """What CMake and its tests run after `cd build` is told with the folder; what is not known of it is left out."""

@@ -51,6 +51,7 @@ _SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
 _PLAIN = re.compile(r"(?!.*(?<!/)\.\.\.)[\w./:@=,+\-!' \"]{1,160}")
 _INLINE = re.compile(r"`([^`\n]+)`")
 _BUILDS = re.compile(r"(?:cmake|meson|autoreconf|\./configure|make|cargo build|go build|git submodule)(?!\S)")
+_ALTERNATIVES = re.compile(r"\w\|\w")
 _ALONE = re.compile(r".+ .+|tox|nox|[\w./-]+\.(?:sh|ps1|cmd)")
 """Code in a sentence that may be a command."""
 _COMMAND_LINE = re.compile(r"(?!\S+/\Z|\S+:\s|\w+@\d)(?:[a-z@]|\./|[A-Z_]+=)(?!.*[.,:;]$)[^\n]+")
@@ -71,21 +72,9 @@ _RUNNERS = {
 _DESCRIPTION = re.compile(r"^description *= *\"?([^\"\n]*)", re.MULTILINE)
 _WHOLE = {"tox.ini": "tox", "noxfile.py": "nox"}
 _NO_TARGETS = (
-    "install",
-    "i",
-    "ci",
-    "add",
-    "exec",
-    "dlx",
-    "view",
-    "publish",
-    "config",
-    "version",
-    "dist-tag",
-    "-v",
-    "require",
+    "install", "i", "ci", "add", "exec", "dlx", "view", "publish", "config", "version", "dist-tag", "-v", "require",
     "global",
-)
+)  # fmt: skip
 """Words of package managers that are no scripts of the project."""
 _PACKAGES = re.compile(r"sudo apt(?:-get)? (?:-\S+ )*install (?!.*(?:-linux-|mingw|multilib))[^=]+\Z")
 """What installs packages of the system, none of one version only (from another source) or for another system."""
@@ -93,6 +82,12 @@ _PREPARES = re.compile(
     r"docker[ -]compose .*up|.*\b(?:setup|install|init|start|prepare|bootstrap|fixtures|deps)\b", re.I
 )
 _OF_CHECKS = re.compile(r"lint|type|style|format", re.IGNORECASE)
+_CHECKS = re.compile(r"test|spec|lint|check|types?\b|generat|investigat|style|format")
+_NO_GATE = re.compile(
+    r"install|publish|deploy|release|upload|docs?\b|bench|fuzz|clover|coveralls|codecov|set-?up|[<>|&]|(?-i:[A-Z]=)",
+    re.I,
+)
+"""What a target or script is called that checks something, and what is no check of a change."""
 _OF_MACHINE = re.compile(
     r"^(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) |format|lint|push|publish|deploy|cover", re.I
 )
@@ -228,9 +223,12 @@ def _told(tree: Tree) -> list[Told]:
     guides.sort(key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude"))))
     found = []
     for path in [*guides, *filter(None, [tree.readme()])]:
-        for section in sections_of(tree.text(path), path, _MOST_CHARACTERS):
+        sections = sections_of(tree.text(path), path, _MOST_CHARACTERS)
+        # The title of a README is the name of the project, not what a section is about.
+        name = next((one.title for one in sections if one.title), "") if len(sections) > 1 else ""
+        for section in sections:
             lines = [] if _NO_WORK.search(section.title) else _commands_in(tree, section)
-            work = path in guides or any(map(_OF_WORK.search, section.titles))
+            work = path in guides or any(_OF_WORK.search(title) for title in section.titles if title != name)
             if not work and any(map(_OF_SETUP.search, section.titles)):
                 # How a package is installed is told to those who only use it.
                 work = any(_is_from_source(tree, one.text) for one in lines)
@@ -252,6 +250,7 @@ def _commands_in(tree: Tree, section: Section) -> list[Line]:
     lines += [line for text in texts for line in lines_of(text) if _is_own(tree, line.text)]
     # Who has cloned the project is at its root.
     here = tree.root.rpartition("/")[2]
+    lines = [line for line in lines if not _ALTERNATIVES.search(line.text)]
     return [line._replace(folder="") if line.folder == here else line for line in lines]
 
 
@@ -296,6 +295,8 @@ def _usual(tree: Tree, projects: list[Project]) -> Iterator[tuple[str, str]]:
         texts = "\n".join([*map(tree.text, apart or one.manifests), *tests])
         run = one.ecosystem.run.get(one.manager, "") if one.ecosystem.name == "Python" else ""
         for needs, line in one.ecosystem.usual:
+            if re.search(rf"(?i){re.escape(needs)}\b[^.]*\bnot required\b", tree.text(tree.readme() or "")):
+                continue
             found = fnmatch.filter([*tree.folders[""], *tree.inner("")], needs)
             if "/" not in one.manifests[0] and (found or (needs[0] == "~" and needs[1:] in texts)):
                 yield line.replace("{run}", run).strip(), f"usual with `{(found or one.manifests)[0]}`"
@@ -366,6 +367,10 @@ def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[
     services = dict.fromkeys(one for job in tested for one in job.services)
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
     notes += [*_before_tests(tree, tested[:1], test), *_before_checks(tree, commands), *_in_folders(tree)]
+    # What a target does is told with the target.
+    said = [*(one.text for one in commands), *(line.text for section in _told(tree) for line in section.lines)]
+    done = [one.body for one in scripts_of(tree, projects) if one.command in said]
+    notes += _also_in_ci(tree, [*said, *done, *notes])
     if tree.has(modules := ".gitmodules"):
         notes.append(f"Has git submodules: `git submodule update --init` (from `{modules}`).")
     return notes
@@ -401,6 +406,27 @@ def _before_checks(tree: Tree, commands: list[Command]) -> Iterator[str]:
         steps = [one for one in steps if tool in one.split()[1:] and kinds.kind_of(one, {})[0] not in kinds.CHECKS]
         if steps:
             yield f"Before `{command.text}` CI runs {', '.join(f'`{one}`' for one in steps)} ({command.source})."
+
+
+def _also_in_ci(tree: Tree, told: list[str]) -> Iterator[str]:
+    """Yield what else the main settings of CI test, check and generate at the root, but for what is `told`."""
+    main = next((job.path for job in jobs(tree)), "")
+    lines = [line for job in jobs(tree) if job.path == main for line in job.lines if line.always and line.whole]
+    texts = dict.fromkeys(line.text for line in lines if not line.folder and _gates(tree, line.text))
+    said = [f"`{text}`" for text in texts if text not in told and not any(f"`{text}`" in one for one in told)]
+    if said:
+        yield f"CI also runs {', '.join(said[:_MOST_QUOTED])} (from `{main}`)."
+
+
+def _gates(tree: Tree, text: str) -> bool:
+    """Return whether a step of CI tests, checks or generates something of the project."""
+    if not kinds.is_step(text) or kinds.NEVER.search(text) or _NO_GATE.search(text):
+        return False
+    bare = re.sub(rf"\A(?:php \S*vendor/bin/|{kinds.LAUNCHERS.pattern})", "", ENV.sub("", text))
+    script = re.match(r"(?:(?:ba)?sh )?(?:\./)?([\w./-]+\.(?:sh|bash))(?!\S)", bare)
+    kind = kinds.kind_of(bare, {})[0]
+    named = kinds.RUN_SCRIPT.match(bare) is not None and _CHECKS.search(bare) is not None
+    return kind in ("test", *kinds.CHECKS) or named or (script is not None and tree.has(script[1]))
 
 
 def _in_folders(tree: Tree) -> Iterator[str]:

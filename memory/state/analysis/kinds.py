@@ -36,7 +36,7 @@ _TOOLS = (
              r"|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein|bun|rails) test|scons -C \S*tests?\b"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?mvnw?(?!.* --version)(?: -\S+)*$|(?:bash |sh |\./)?scripts?/tests?(?:-cov)?(?:\.sh)?$"
-             r"|\./test\.sh$"),
+             r"|\./(?:run[-_])?(?:unit[-_]?)?tests?\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build \w+|mix compile"
               r"|(?:\./)?mvnw? (?:\S+ )*?package|make(?: all\b.*| -j ?\d*)?$"),

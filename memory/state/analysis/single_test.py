@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .kinds import LAUNCHERS, NEVER, RUN_SCRIPT, is_step, is_test
-from .manifests import Project
+from .manifests import Project, glob
 from .tree import Tree
 from .tree import is_test as is_test_file
 
@@ -41,6 +41,14 @@ _RUN_BIN = {"pnpm": "pnpm", "Yarn": "yarn", "Bun": "bunx"}
 _NAMED = re.compile(r"[._-](?:test|spec)\.\w+\Z")
 _NO_TEST = re.compile(r"e2e|playwright|browser|\b(?:helpers?|fixtures?|support|set-?up|utils?|mocks?|apps|d)\b", re.I)
 
+_TAKEN = re.compile(r"(?<=\s)[\"']?(?:\./)?([^\s\"'-][^\s\"'=]*(?:\*|\.[cm]?[jt]sx?))[\"']?(?=\s|\Z)")
+"""A pattern, or a file, that a command names."""
+_REQUIRE = re.compile(r"(?<=\s)(?:--(?:require|import)|-r)[ =]\S+")
+_RUNNER = re.compile(
+    r"\b(Deno)\.test\b|(?:from|import|require\() ?[\"'](?:(bun|node):test|(vitest|ava|mocha|tape|tap|@playwright)\b)"
+)
+"""What a test says of the program that runs it."""
+
 
 def one_test(
     tree: Tree, projects: list[Project], test: str, said: list[tuple[str, str]], scripts: dict[str, str]
@@ -60,12 +68,13 @@ def one_test(
         begin = re.sub(r"coverage run(?: -\w)* |(?:c8|nyc) .*|composer exec .*", "", text.removesuffix(bare))
         for tool, form, end in _FORMS:
             found = re.match(rf"(?:{tool})(?![\w-])", bare)
-            file = _largest(tree, end) if found and end else ""
+            file = _largest(tree, end, bare) if found and end else ""
             if found and (file or not end):
                 manager = next((one.manager for one in projects if one.ecosystem.name == "Node.js"), "")
                 run = _BINARIES.get(form.format(found[0]).split()[0], "") if not begin.strip() else ""
                 begin = f"{_RUN_BIN.get(manager, run)} " if run == "npx" else run or begin
-                return f"{whole.removesuffix(text)}{begin}{form.format(found[0]).replace('FILE', file)}", "usual"
+                program = " ".join([found[0], *(one for one in _REQUIRE.findall(bare) if one not in found[0])])
+                return f"{whole.removesuffix(text)}{begin}{form.format(program).replace('FILE', file)}", "usual"
     return "", ""
 
 
@@ -93,10 +102,21 @@ def _simple_commands(text: str, scripts: dict[str, str], depth: int) -> Iterator
             yield from _simple_commands(one, scripts, depth - 1)
 
 
-def _largest(tree: Tree, end: str) -> str:
-    """Return the largest test whose name has an end, one that is named like a test before others; "" without any."""
+def _largest(tree: Tree, end: str, command: str) -> str:
+    """Return the largest test whose name has an end and that a command runs, one that is named like a test before
+    others; "" without any.
+    """
+    taken = [glob(one) for one in _TAKEN.findall(_REQUIRE.sub("", command))]
     tests = [
         path for path in tree.files if is_test_file(path) and path.isascii() and re.search(rf"{end}\Z", f"/{path}")
-    ]
+        and (not taken or any(one.fullmatch(path) for one in taken))
+    ]  # fmt: skip
     tests = [path for path in tests if not _NO_TEST.search(path)]
-    return max(tests, key=lambda path: (_NAMED.search(path) is not None, tree.files[path]), default="")
+    tests.sort(key=lambda path: (_NAMED.search(path) is None, -tree.files[path]))
+    return next((path for path in tests if _is_run_by(command, tree.text(path))), "")
+
+
+def _is_run_by(command: str, text: str) -> bool:
+    """Return whether a test does not say that another program than that of the command runs it."""
+    said = {name.lower() for names in _RUNNER.findall(text) for name in names if name}
+    return not said or any(name in command for name in said)
