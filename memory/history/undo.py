@@ -23,7 +23,8 @@ from memory.storage.records import KEEP, identity, key
 from memory.storage.store import SharedLog
 
 REVERT, REDO = "revert", "redo"
-_TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
+_DONE = {"undo": "undid", REDO: "redid", REVERT: "reverted"}
+_TURNED = re.compile(r"\A(?:(?:undid|redid|reverted): )+")
 _SKIP = "skip"
 """The operation of a note that undo passed a change over, because maintenance archived what it touched."""
 _MOST_PASSED = 100
@@ -162,7 +163,7 @@ def bring_back_in(log: SharedLog, change_id: str, *, actor: str, now: datetime) 
 
 
 def unturned(summary: str) -> str:
-    """Return what a change did in the first place: the summary without the `undo: ` and `redo: ` before it."""
+    """Return what a change did in the first place: the summary without the `undid: ` and `redid: ` before it."""
     return _TURNED.sub("", summary)
 
 
@@ -262,7 +263,8 @@ def _store_of(found: FoundChange) -> Store:
         )
     store = log.of_all(record.paths)
     if store is None:
-        raise RefusedError("change.path", f"change {record.id} names a file that is not a memory file", id=record.id)
+        words = f"{record.summary or record.operation!r} wrote more than memory files, so it cannot be reverted"
+        raise RefusedError("change.path", words, id=record.id)
     return store
 
 
@@ -277,7 +279,7 @@ def _turn(found: FoundChange, actor: str, now: datetime, name: str, take: Take |
     def merged(read: Read) -> MergedChange:
         return _agreed(record, _merged(found, read, now, take, back=name != REDO))
 
-    return _carry_out(found, merged, actor, now, name, f"{name}: {unturned(record.summary) or record.operation}")
+    return _carry_out(found, merged, actor, now, name, f"{_DONE[name]}: {unturned(record.summary) or record.operation}")
 
 
 def _carry_out(

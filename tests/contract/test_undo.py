@@ -99,12 +99,12 @@ def test_undo_passes_over_what_maintenance_archived(workspace: Place) -> None:
     assert (refused.code, refused.error) == (4, "change.archived")
     assert "undo --actor maintain" in refused.err
     assert "added 'Older'" in refused.err
-    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: added 'Older'"
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undid: added 'Older'"
     assert workspace("undo", now=LATER_STILL).error == "change.archived"
     # Once maintenance's change is taken back, so are those that it stood in the way of.
     assert workspace("undo", actor="maintain", now=LATER_STILL).code == 0
-    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: completed 'Newer'"
-    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: added 'Newer'"
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undid: completed 'Newer'"
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undid: added 'Newer'"
     assert workspace.json("tasks", "list", "--section", "all")["tasks"] == []
 
 
@@ -114,7 +114,7 @@ def test_undo_passes_over_a_journal_entry_that_was_pruned(workspace: Place) -> N
     workspace("journal", "add", "Noted")
     assert workspace("--maintain", "--no-exec", now=LATER).code == 0
     assert workspace("undo", now=LATER_STILL).error == "change.archived"
-    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: added 'Older'"
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undid: added 'Older'"
 
 
 def test_a_conflict_with_somebody_else_stays_one(workspace: Place) -> None:

@@ -138,7 +138,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
             "N", "busy(-1)", "one before", id="year.previous", tooltip="The previous day that has entries", show=False
         ),
         Binding("T", "today", "today", id="year.today", tooltip="Today", show=False),
-        Binding("escape,q", "leave", "close", id="year.leave", tooltip="Close and stay on the current day"),
+        Binding("escape,q,c", "leave", "close", id="year.leave", tooltip="Close and stay on the current day"),
     ]
 
     def __init__(self, day: date, today: date, counts: Mapping[date, int]) -> None:

@@ -22,7 +22,7 @@ from widgets.text.styled_text import Line, Piece, line, pad_line
 from .rows import Continuation, Heading, Note, extent, find, is_item, item_from, nearest, owner_of
 
 GUTTER = 2
-"""Cells before each row's content: the cursor's bar and the mark of a selected row."""
+"""Cells before each row's content: the mark of a selected row, else the cursor's bar; a blank one."""
 
 MARGIN = 1
 """Blank cells after each row's content."""
@@ -106,7 +106,7 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         go_binding("list"),
         _binding("space", "mark", "select", "select", "Select or deselect the row"),
         _binding("v", "range", "range", "range", "Start or end the selection of a range"),
-        Binding("escape", "clear", "back", id="list.clear", tooltip="Clear the selection"),
+        Binding("escape", "clear", "clear selection", id="list.clear", tooltip="Clear the selection"),
     ]
 
     selects = True
@@ -475,6 +475,6 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         content = self.render_row(key, max(0, width - GUTTER - MARGIN))
         here = "line-list--cursor" in states or "line-list--cursor-blurred" in states
         marked = not isinstance(key, Continuation) and "line-list--selected" in states
-        gutter = (self.glyphs.cursor if here else " ") + (self.glyphs.mark if marked else " ")
+        gutter = f"{self.glyphs.mark if marked else self.glyphs.cursor if here else ' '} "
         bar = self.segments((Piece(gutter),), min(GUTTER, width), *states, "line-list--bar")
         return Strip([*bar, *self.segments(content, max(0, width - GUTTER), *states)], width)

@@ -306,13 +306,15 @@ class Pane(LateTimers, PaneWithEntry):
         return True
 
     def go_to_what_came(self, before: Rows) -> None:
-        """Put the cursor on the first item that is not among the rows `before`.
+        """Put the cursor on the first item that is not among the rows `before`, else on the first that has changed.
 
         An item hidden by a filter or a folded branch stays hidden.
         """
-        known = frozenset(before.rows)
-        came = dict.fromkeys([row for row in self.arrangement.rows.rows if row not in known])
-        if came:
+        known, rows = dict(zip(before.rows, before.marks, strict=True)), self.arrangement.rows
+        came = dict.fromkeys([row for row in rows.rows if row not in known])
+        changed = [row for row, _, mark in rows.items if row in known and known[row] != mark]
+        came = came or dict.fromkeys(changed)
+        if came and self.line_list.cursor not in came:
             # The rows of a calendar are days; the calendar itself finds the day of the first of these tasks.
             row = next((key for key in self.shown_keys if key in came), next(iter(came)))
             assert isinstance(row, RowKey)

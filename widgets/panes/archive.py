@@ -42,10 +42,9 @@ class ArchivePane(RecordPane):
     title: ClassVar[str] = "Archive"
     files: ClassVar[tuple[str, ...]] = ("archive/",)
     empty: ClassVar[str] = (
-        "Nothing is archived yet.\n\n"
-        "Maintenance moves old entries here: {upkeep.archive|A} archives completed tasks, {upkeep.prune|P} prunes the "
-        "journal, {upkeep.maintain|M} does everything. "
-        "Each shows first what it would move."
+        "Completed tasks, journal entries and plans that maintenance moved out of the way, month by month.\n\n"
+        "Nothing is archived yet: {upkeep.archive|A} archives completed tasks, {upkeep.prune|P} prunes the journal, "
+        "{upkeep.maintain|M} does everything. Each shows first what it would move."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("assigned", "tags", "priority", "date", "title")
 

@@ -72,7 +72,7 @@ def test_what_was_accepted_outside_is_taken_back(memdeck: Memdeck, tmp_path: Pat
     shown = memdeck("changes", "show", made["id"])
     assert "in ~/.agh, outside of this workspace" in shown.out
     assert "+Uses emacs" in shown.out
-    assert memdeck("undo").out == "undo: updated memory 'Editor' (global) (in ~/.agh)\n"
+    assert memdeck("undo").out == "undid: updated memory 'Editor' (global) (in ~/.agh)\n"
     assert path.read_text() == before
     assert memdeck("redo", "-o", "json").data["change"]["store"] == str(path.parents[1])
     assert "Uses emacs" in path.read_text()

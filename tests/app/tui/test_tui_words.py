@@ -73,6 +73,6 @@ async def test_undo_says_where_a_change_was_made(workspace: Workspace) -> None:
         await press(pilot, "s", "u")
         assert "made" not in said(app)
         await press(pilot, "4", "u")
-        assert said(app) == "Undo: added 'From a shell' in Tasks, made at the command line, 20 min ago"
+        assert said(app) == "Undid: added 'From a shell' in Tasks, made at the command line, 20 min ago"
         await press(pilot, "U")
         assert said(app).endswith("in Tasks")

@@ -41,7 +41,7 @@ TITLES = {
 HEADINGS = {"project": "WHAT IT IS", "current-focus": "WHAT IS GOING ON"}
 """The headings above the first sections of a kind."""
 DOES = {
-    "recall": "{new} from sessions: {{memory.next|R}} previews the update",
+    "recall": "{new} to recall: {{memory.next|R}} previews it",
     "sync": "Sessions could not be read: {{memory.next|R}} tries again",
     "prune": "Old events can go: {{memory.next|R}} archives them",
     "update": "Edited by hand: {{memory.next|R}} reads the repository",

@@ -34,6 +34,9 @@ NARROWEST = 17
 CARD_LINES = 2
 """Lines of a card; where there are `ROOMY` lines, one more separates it from the next."""
 
+SHORTEST = 4
+"""Cells from which on the name of an assignee that is too long is cut, not left out."""
+
 ROOMY = 18
 
 NARROW = 26
@@ -85,11 +88,14 @@ class CardList(PaneList):
             parts.append(progress_line(task.progress, self.glyphs, 4) if roomy else line(f"{task.progress}%"))
         if task.priority:
             parts.append(line(Piece(task.priority, "muted")))
+        name = line(Piece(task.assigned or "", "muted"))
         if task.assigned:
-            parts.append(line(Piece(task.assigned, "muted")))
+            parts.append(name)
         gap = Piece(f" {self.glyphs.dot} " if roomy else " ", "muted")
-        while len(parts) > 1 and sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) > width:
-            parts.pop()
+        while len(parts) > 1 and (over := sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) - width) > 0:
+            last = parts.pop()
+            if last is name and (room := line_width(last) - over) >= SHORTEST:
+                parts.append(clip_line(last, room))
         return line(*(one for index, part in enumerate(parts) for one in ((gap, *part) if index else part)))
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
