@@ -21,6 +21,7 @@ from memory.errors import MemdeckError
 from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
 from memory.files.snapshot import Snapshot
+from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import add_task, done_task, start_task
 from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace
@@ -29,6 +30,9 @@ ACTOR = "agent:incident-bot"
 INCIDENT = "One checkout in fifty answers 502"
 MERGED = "Deploy v2.1 to staging"
 """The task whose notes it writes while the user may have the form open."""
+
+REWRITTEN = "Write the post-mortem of the Redis outage"
+"""The task of a person whose notes it rewrites at the end, which then waits for approval."""
 
 RUNNING = "Monitor API latency"
 MONITOR = "API Health Check"
@@ -71,6 +75,7 @@ class DemoAgent:
         yield 7, lambda: self._journal("Incident", "two of six workers run the old image; restarted them")
         yield 7, lambda: self._monitor("healthy")
         yield 6, self._finish
+        yield 6, self._rewrite
         later = [*(partial(self._idea, title) for title in _IDEAS), *(partial(self._remark, line) for line in _NOTES)]
         self._chance.shuffle(later)
         for step in later:
@@ -102,6 +107,13 @@ class DemoAgent:
     def _finish(self) -> None:
         outcome = "two workers ran an old image; both replaced, no 502 for ten minutes"
         self._change("tasks.done", lambda snapshot: done_task(snapshot, INCIDENT, outcome=outcome, now=self._clock()))
+
+    def _rewrite(self) -> None:
+        """Rewrite what a person wrote: that waits for the person, which is an error for the agent."""
+        notes = "The timeline is in the journal: two workers ran an old image. Done when the image is checked at start."
+        self._change(
+            "tasks.edit", lambda snapshot: edit_task(snapshot, REWRITTEN, set={"notes": notes}, now=self._clock())
+        )
 
     def _idea(self, title: str) -> None:
         self._change(

@@ -12,6 +12,7 @@ import pytest
 
 from app.demo.agent import ACTOR, INCIDENT, MERGED, MONITOR, RUNNING, DemoAgent, work
 from app.demo.workspace import demo_files
+from memory.review.inbox import Inbox
 from memory.workspace import Workspace
 from tests.patience import PATIENCE
 from tests.terminal.tmux import Terminal, memdeck, needs_tmux
@@ -60,12 +61,14 @@ def test_the_first_minute_shows_everything(tmp_path: Path) -> None:
     monitor = next(one for one in workspace.snapshot().monitors.items if one.title == MONITOR)
     assert monitor.healthy is False
     workspace = sample(tmp_path / "again")
-    pauses = played(workspace, 1, 9)
-    assert sum(pauses[:9]) < 60
+    pauses = played(workspace, 1, 10)
+    assert sum(pauses[:10]) < 70
     assert task(workspace, INCIDENT).section == "completed"
     assert "502s" in str(task(workspace, MERGED).notes)
     assert next(one for one in workspace.snapshot().monitors.items if one.title == MONITOR).healthy is True
     assert workspace.snapshot().journal.count >= entries + 2
+    (proposal,) = Inbox(workspace.together).list()
+    assert (proposal.actor, proposal.kinds) == (ACTOR, ("rewrite",))
     assert {change.actor for change in workspace.store.history.list(20)} >= {ACTOR}
 
 

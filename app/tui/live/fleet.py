@@ -66,10 +66,11 @@ class AllWorkspaces(Part):
             for _ in fleet.refresh(now, self.goes_on):
                 pass
         try:
-            # Of the sample workspaces in temporary folders only the open one is of interest.
+            # Sample workspaces in temporary folders are of interest on their day: one goes back to them.
+            today = f"{now.astimezone(self.workspace.zone):%Y-%m-%d}"
             found = [
                 one for one in fleet.known(now)
-                if self.is_open(one) or not one.path.name.startswith("memdeck-demo-")
+                if self.is_open(one) or one.latest_at[:10] == today or not one.path.name.startswith("memdeck-demo-")
             ]  # fmt: skip
             here = [one for one in found if self.is_open(one)]
             if not isinstance(fleet, EmbeddedFleet) or any(one.looked for one in here):
