@@ -312,6 +312,6 @@ def reason(app: App[Any], action: Command, pane_id: str, *same: Command) -> str:
     panes = action.needs.panes
     if not panes or pane_id in panes:
         return with_keys(action.needs.why, app)
-    firsts = {one.needs.panes[0] for one in (action, *same) if one.needs.panes}
-    names = [f"{one.title} ({{pane.{one.id}|palette}})" for one in all_panes() if one.id in firsts]
-    return with_keys(f"Only works in {' and '.join(names)}.", app)
+    needed = {pane for one in (action, *same) for pane in one.needs.panes}
+    *names, last = [f"{one.title} ({{pane.{one.id}|palette}})" for one in all_panes() if one.id in needed]
+    return with_keys(f"Only works in {', '.join(names)}{' and ' if names else ''}{last}.", app)
