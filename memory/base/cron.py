@@ -165,7 +165,7 @@ def check_cron(expr: str) -> str:
         raise BadCron(f"{text[:60]!r} has {len(fields)} fields; seconds and years are not supported")
     if len(fields) != 5:
         count = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
-        raise BadCron(f"{text[:60]!r} has {count} instead of five")
+        raise BadCron(f"{text[:60]!r} has {count} instead of 5")
     values = [_read_field(field, *spec) for field, spec in zip(fields, _FIELDS, strict=True)]
     days, months = values[2], values[3]
     by_weekday = fields[4] not in ("*", "?")

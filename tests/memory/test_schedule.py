@@ -62,7 +62,7 @@ def test_good_expressions(expr: str) -> None:
     ("expr", "word"),
     [
         ("", "empty"),
-        ("Mars/Phobos", "'Mars/Phobos' has 1 field instead of five"),
+        ("Mars/Phobos", "'Mars/Phobos' has 1 field instead of 5"),
         ("0 9-FOO * * *", "'FOO' is not an hour"),
         ("* * * * * * *", "seconds"),
         ("* 24 * * *", "hour 24"),
