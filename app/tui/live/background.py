@@ -167,7 +167,7 @@ RETRY = timedelta(seconds=5)
 """How often to check whether the application that keeps the schedule has ended."""
 MOST = 4
 """The most lines in which a watch is reported; the rest is only counted."""
-_NEWS = {"alert": "alerts", "recovered": "is healthy again"}
+_NEWS = {"alert": "is failing", "recovered": "is healthy again"}
 
 
 class Schedule(Part):
@@ -376,7 +376,7 @@ def told_words(watch: Watch, *, asked: bool) -> list[str]:
                 end = ", which helped" if one.repair.helped else f", {one.repair.failure}" if one.repair.failure else ""
                 lines.append(f"  ran {one.repair.command}{end}")
         elif not one.silenced:
-            lines += [f"{one.monitor.name} {_NEWS[kind]}{_why(one)}" for kind in one.happenings if kind in _NEWS]
+            lines += [f"{one.monitor.name} {_NEWS[kind]}{_why(one, ': ')}" for kind in one.happenings if kind in _NEWS]
     if watch.beat and not asked:
         rest = len(watch.beat) - 1
         more = f", and {rest} more {'line' if rest == 1 else 'lines'}" if rest else ""
@@ -384,5 +384,5 @@ def told_words(watch: Watch, *, asked: bool) -> list[str]:
     return lines if len(lines) <= MOST else [*lines[: MOST - 1], f"and {len(lines) - MOST + 1} more"]
 
 
-def _why(one: WatchedMonitor) -> str:
-    return f", {one.result.summary}" if one.result.summary else ""
+def _why(one: WatchedMonitor, mark: str = ", ") -> str:
+    return f"{mark}{one.result.summary}" if one.result.summary else ""

@@ -109,7 +109,7 @@ async def test_due_monitors_run_while_it_is_open(tmp_path: Path, server: HTTPSer
     clock = Clock()
     app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "Web alerts" in said(app), "the alert is said")
+        await until(pilot, lambda: "Web is failing" in said(app), "the alert is said")
         assert "lastStatus: failing (status 503)" in text(workspace, "monitors.md")
         assert "Monitor Alert" in text(workspace, "journal.md")
         await until(pilot, lambda: "failing" in screen_text(app), "the pane shows it")
