@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from memory.document.lines import decode, encode, newline_of, scan
+from memory.document.lines import LINE_END, decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
 from memory.state.files.model import MARKERS, PROJECTIONS
 from memory.state.projections import has_focus
@@ -29,6 +29,8 @@ _MARK = re.compile(
     rb"(?:(?P<start>version=[0-9]{1,9} bundleHash=[0-9A-Za-z]{1,128} start)|end) -->)"
     rb"[ \t]*(?P<newline>\r\n|\r|\n|\Z)"
 )
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(pre|script|style|textarea)\b.*", re.DOTALL | re.IGNORECASE)
+_AROUND = re.compile(r"<(/?)(?:p|div|center|h1)\b", re.IGNORECASE)
 _BODY = """\
 ## Project memory
 
@@ -77,19 +79,20 @@ def put_block(data: bytes, block: str) -> bytes:
     """Return a Markdown file with the block in it, with the line ends of the file.
 
     The first block of the file is replaced in place. Without one, the block is inserted after the first heading of
-    level 1 (`# `) outside code, with a blank line on each side; else at the top, after a BOM and front matter. Putting
+    level 1 outside code, with a blank line on each side; else at the top, after a BOM and front matter. Putting
     the same block twice changes nothing. Of several blocks only the first is touched; of one without an end marker, the
     start marker alone.
     """
     newline = newline_of(data)
     new = encode(block.replace("\n", newline))
-    blocks, heading, top = _look(data)
+    blocks, top = _look(data)
     if blocks:
         first = blocks[0]
         rest = data[first.end :]
         if not rest and not data.endswith((b"\r", b"\n")):
             new = new.rstrip(b"\r\n")
         return data[: first.start] + new + rest
+    heading = _title_end(data, top)
     place = top if heading is None else heading
     before, after = data[:place], data[place:]
     feed = newline.encode()
@@ -102,8 +105,8 @@ def put_block(data: bytes, block: str) -> bytes:
     return before + new + (b"" if begins_blank else feed) + after
 
 
-def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
-    """Return the blocks, the end of the line of the first heading of level 1, and the position of the top."""
+def _look(data: bytes) -> tuple[list[EntryBlock], int]:
+    """Return the blocks, and the position of the top."""
     bom = len(BOM) if data.startswith(BOM) else 0
     top = front_end(data, bom)
     # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
@@ -112,16 +115,25 @@ def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
     marks = {mark.start("mark"): mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top}
     for start, mark in marks.items():
         probe[start : mark.end("mark")] = b"# ".ljust(mark.end("mark") - start, b"x")
-    outline = scan(bytes(probe), top)
-    headings = dict(zip(outline.starts, outline.levels, strict=True))
-    blocks = _pair(data, [mark for start, mark in marks.items() if start in headings])
-    first = next((start for start, level in headings.items() if level == 1 and start not in marks), None)
-    return blocks, None if first is None else _line_end(data, first), top
+    headings = {*scan(bytes(probe), top).starts}
+    return _pair(data, [mark for start, mark in marks.items() if start in headings]), top
 
 
-def _line_end(data: bytes, start: int) -> int:
-    found = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)").match(data, start)
-    return found.end() if found else len(data)
+def _title_end(data: bytes, top: int) -> int | None:
+    """Return the end of the first title: a heading of level 1, or HTML with one up to where that closes what it opened;
+    None without one.
+    """
+    from markdown_it import MarkdownIt
+
+    ends = [*(one.end() for one in LINE_END.finditer(data, top)), len(data)]
+    titled, depth = False, 0
+    for token in MarkdownIt("commonmark").disable("inline").parse(decode(data[top:])):
+        html = _HIDDEN.sub("", token.content) if token.type == "html_block" else ""
+        depth += sum(-1 if close else 1 for close in _AROUND.findall(html))
+        titled = titled or "<h1" in html.lower()
+        if token.map and not token.level and (token.tag == "h1" or (html and titled and depth <= 0)):
+            return ends[token.map[1] - 1]
+    return None
 
 
 def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
