@@ -10,6 +10,28 @@ from tests.contract.place import Place
 from tests.contract.test_state_init import git
 from tests.contract.test_state_recall import learned, project, session  # noqa: F401
 
+CHANGES = """\
+# Changes
+
+## 2.0
+
+- Carts are kept
+
+## [1.0](https://example.org/a/long/address/of/all/changes/compare/v0.8...v1.0) (2026-01-01)
+
+### Features
+
+- Tea has a name
+
+### BREAKING CHANGES
+
+- Carts need a key
+
+## [0.8](https://example.org/a/long/address/of/all/changes/compare/v0.7...v0.8) (2025-01-01)
+
+- First
+"""
+
 
 def first(place: Place, *words: str) -> str:
     """Return the first line of an answer."""
@@ -37,7 +59,9 @@ def shop(project: Place) -> Place:  # noqa: F811
         "# Run the integration tests\nmake integration\n```\n\n"
         "## Scope\n\nWe do not accept:\n\n- New payment providers.\n",
     )
-    project.write("CHANGELOG.md", "# Changes\n\n## 2.0\n\n- Carts are kept\n\n## 1.0\n\n- First\n")
+    project.write("CHANGELOG.md", CHANGES)
+    notes = "Project: shop\n\n2.1.0 (not yet released)\n\n#12: Tea is hot\n#13: Cups are blue\n\n2.0 (today)\n"
+    project.write("release-notes/VERSION-2.x", notes)
     project.write("LICENSE", "MIT License\n\nPermission is hereby granted, free of charge, to any person\n")
     project.write("tests/test_shop.py", "def test_it(): ...\n")
     assert project("state", "update").code == 0
@@ -73,6 +97,8 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("how are the teas of the catalogue rated", "`make rate`"),
         ("what changed in version 2", "2.0: Carts are kept"),
         ("what changed in the latest release", "2.0: Carts are kept"),
+        ("what changed in version 1.0", "1.0 (2026-01-01): Carts need a key, Tea has a name (`CHANGELOG.md`)"),
+        ("what changed in version 2.1.0", "2.1.0 (not yet released): Tea is hot, Cups are blue"),
         ("where are the tests", "The tests are in `tests` (1 file)"),
         ("what is CartStore", "`class CartStore`: Keeps the carts of customers until they pay."),
         ("where is the cart store", "`shop/carts.py`, line 1"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 from memory.base.git import Commit, Since, is_foreign, is_ignored, since_tag
@@ -22,6 +21,7 @@ from .documents import (
     listed,
     opening_of,
     plain,
+    required_in,
     sections_of,
     some_sentences,
     without_praise,
@@ -33,11 +33,6 @@ from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_aside, is_document, language_of, stem_of
 from .uses import often_changed, weights
 
-
-def _line(pattern: str) -> re.Pattern[str]:
-    return re.compile(f"^{pattern}", re.MULTILINE)
-
-
 _GUIDE = re.compile(
     r"(?:(?:(?:\.github|docs)/)?(?:agents|claude|architecture|design|contributing|building|develop\w+|hacking)|build"
     r"|testing|releas\w+|maintaining)\.(?:md|markdown|rst|txt)",
@@ -46,7 +41,6 @@ _GUIDE = re.compile(
 _MOST_GUIDES = 4
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
-_MAJOR = re.compile(r"^module[ \t]+(\S+?)/v(\d+)[ \t]*$", re.MULTILINE)
 _NAMED = re.compile(r"\S+ (?:is|are) ")
 _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _SIGNS = re.compile(r"\A[^\w`(\"'\[]+")
@@ -63,17 +57,6 @@ _SCOPE = r"(?:[\w./-]+(?:\([^)]*\))?!?: )?"
 _FEATURE = re.compile(rf"{_SCOPE}(?:feat|add|allow|support|introduce|extend|implement)", re.IGNORECASE)
 _FIX = re.compile(rf"{_SCOPE}(?:fix|perf\b|prevent|avoid|handle|correct|resolve|reject)", re.IGNORECASE)
 _UPKEEP = 3
-_TOOLS = (
-    ("mkdocs.yml",
-     (_line(r"[ \t]+omitted_files:[ \t]*warn\b"), _line("nav:"),
-      re.compile(r"\A(?!(?:[^\n]*\n)*docs_dir:(?!\s*[\"']?docs\b)).")),
-     "`mkdocs build --strict` fails on docs/agent-memory; add `exclude_docs: agent-memory/` to"),
-    ("docs/conf.py",
-     (re.compile(r"[\"'](?:myst_parser|myst_nb|recommonmark)[\"']"),
-      _line(r".*(?:sphinx-build|SPHINXOPTS)\b.*\s-(?:\w*W\b|-fail-on-warning)")),
-     "`sphinx-build -W` fails on docs/agent-memory; add it to exclude_patterns in"),
-)  # fmt: skip
-"""The tools that fail on pages that are in no navigation: their settings, where these say so, and what helps."""
 _SUMMARY, _CHANGES, _SHORT, _LITTLE, _FEW, _SOME, _STUB = 400, 250, 8, 0.01, 4, 3, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
@@ -96,19 +79,11 @@ def analyse(root: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def notes_of(root: str | os.PathLike[str], entry: str) -> list[str]:
-    """Return what to know before the pages are committed: that git ignores a file in the place of `entry`, and that a
-    tool for documentation fails on pages that it does not know.
-    """
+    """Return what to know before the pages are committed: that git ignores a file in the place of `entry`."""
     tree = Tree(root)
     made = entry not in tree.top_entries()
     ignored = [one for one in ENTRY_FILES if is_ignored(root, one) and (made or os.path.lexists(tree.root + "/" + one))]
-    notes = [f"git ignores {one}, so {entry} has the entry block" for one in ignored[:1]]
-    runs = "".join(map(tree.text, ("Makefile", "docs/Makefile", "tox.ini")))
-    for path, forms, words in _TOOLS:
-        text = tree.text(path)
-        if "agent-memory" not in text and all(form.search(text) or form.search(runs) for form in forms):
-            notes.append(f"{words} {path}")
-    return notes
+    return [f"git ignores {one}, so {entry} has the entry block" for one in ignored[:1]]
 
 
 def _is_of_memory(commit: Commit) -> bool:
@@ -143,7 +118,7 @@ class _Repository:
         documents = "documentation" if any(map(is_document, tree.files)) else "none"
         entrypoints, steps, summary = self._entrypoints(), next_steps(tree), cut(self._summary(), _SUMMARY)
         first = self._first_files(entrypoints)
-        parts = parts_of(tree, self.projects, summary, first, self.weight)
+        modules, areas = parts_of(tree, self.projects, summary, first, self.weight)
         return {
             "project": {
                 "name": self.name,
@@ -155,9 +130,9 @@ class _Repository:
                 "keyPaths": self._key_paths(entrypoints),
             },
             "projectMap": {
-                "modules": parts.modules,
+                "modules": modules,
                 "entrypoints": entrypoints,
-                "denseSourceAreas": parts.areas,
+                "denseSourceAreas": areas,
                 "architectureNotes": self._notes(),
                 "firstFilesToRead": first,
             },
@@ -227,7 +202,8 @@ class _Repository:
 
     def _notes(self) -> list[str]:
         found = [version for project in self.projects for version in project.versions]
-        found += self._contradictions()
+        required = required_in(self.opened) if not found else None
+        found += [f"Needs {required[1]} (`{self.readme}`: “{cut(required[0], 100)}”)."] if required else []
         if not main_folder(self.tree, self.main, self.projects) and (inside := content_of(self.tree, "", self.weight)):
             found.append(f"At the root: {inside}")
         if len(self.projects) > 1:
@@ -244,15 +220,6 @@ class _Repository:
         paths = [f"`{path}`" for path, _ in ci_files(self.tree)]
         services = ", ".join(dict.fromkeys(service for _, service in ci_files(self.tree)))
         return [*found, f"Continuous integration is {services}: {', '.join(paths[:4])}."] if paths else found
-
-    def _contradictions(self) -> Iterator[str]:
-        """Yield where a document names another major version of the Go module than its manifest."""
-        module, major = next(iter(_MAJOR.findall(self.tree.text("go.mod"))), ("", ""))
-        for path in (*self.guides, *filter(None, [self.readme])) if module else ():
-            said = re.findall(rf"{re.escape(module)}/v(\d+)", self.tree.text(path))
-            if said and major not in said:
-                names = f"`{path}` names `{module}/v{said[0]}`, but `go.mod` says `{module}/v{major}`"
-                yield f"{names}: the document is outdated."
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
         """Return what to read first: the guides, the entry points, and the weightiest sources of the main package."""

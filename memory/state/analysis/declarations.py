@@ -98,7 +98,7 @@ _INSIDE = re.compile(
 _STARS = re.compile(r"^[ \t]*(?:/?\*+/?|//+[!/]?|#+|--)[ \t]?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _SLASHES, _HASH = re.compile(r"//|/\*"), re.compile(r"//|/\*|#(?!!|\[)")
 _SIGN = re.compile(r"//|/?\*|#(?!\[|!)|--")
-_ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace[^;]*;|#(?!define)|[\"']use)")
+_ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace[^;]*;|#(?!define|ifdef __cplusplus)|[\"']use)")
 """What follows line comments about the file; those directly above other code are about that code."""
 _BEFORE = re.compile(r"#(?:!|pragma once|ifndef|define|if !|nullable)|[\"']use \w+|<\?php")
 """Lines that come before the first comment of a file."""
@@ -109,7 +109,8 @@ _TAG = re.compile(
 """Tags, the settings of an editor, badges, and the addresses of links."""
 _LINK = re.compile(
     r"<(?:see|paramref|typeparamref)\b[^<>]*?=\"(?:\w:)?(?:[\w.]*\.)?(?P<xml>[\w ]+)[^\"<>]*\"\s*/?>"
-    r"|(?P<tag></?[a-z]+>)|\{@\w+ (?:[\w.]+\.)?(?P<javadoc>[^{}\n]+)\}|\[(?P<code>`[^`\n]+`)\](?![(\[])"
+    r"|(?P<tag></?[a-z]+>|(?: \w+ed)?(?: (?:per|at|in|by|from|on|see))?[ \n]<https?://[^<>\s]+>)"
+    r"|\{@\w+ (?:[\w.]+\.)?(?P<javadoc>[^{}\n]+)\}|\[(?P<code>`[^`\n]+`)\](?![(\[])"
     r"|:[a-z:]{2,20}:`~?(?:[\w.]+\.)?(?P<sphinx>[^`<>\n]+)`"
     r"|\[(?P<text>[^\[\]\n]{2,60})\](?:\[[^\[\]\n]*\])?(?!\()"
 )
@@ -132,7 +133,7 @@ _NO_DESCRIPTION = re.compile(
 )
 """What a sentence has that is none about the thing itself, or the rest of a mark."""
 _PARAGRAPH = re.compile(r"\n[ \t]*(?:\n|[-*] )|(?<=[\w)])\n(?=(?:They|It|This|These|We|You|If|When|The) )")
-_SHORT_LINE = re.compile(r"^([^\n]{1,60}[\w)])\n(?=[A-Z][A-Za-z]+ )", re.MULTILINE)
+_SHORT_LINE = re.compile(r"^([^\n]{1,60}[\w)])\n(?=[A-Z][a-z]+ )", re.MULTILINE)
 """A short line without a full stop before one with a capital letter: each is a thought of its own."""
 
 
@@ -167,16 +168,13 @@ def header(tree: Tree, path: str) -> str:
     if language == "Python":
         found = _DOCSTRING.match(text)
         return described(next(filter(None, found.groups())), _LEAST_OF_FILE) if found else ""
-    if language == "Elixir":
-        # The module that the file is named after, else the first one.
-        modules = [one for one in declared_in(text, language) if one.kind in ("defmodule", "defprotocol")]
-        modules.sort(key=lambda one: one.short != folded_name(stem_of(path)))
-        return comment_of(text, modules[0], _LEAST_OF_FILE) if modules else ""
     for comment, line in _comments(text, language) if language is not None else ():
-        name = re.escape(path.rpartition("/")[2])
-        said = re.sub(rf"\A\W*{name}(?::| +[-–—]+)?\s+", "", _STARS.sub("", comment), flags=re.IGNORECASE)
+        name, bare = re.escape(path.rpartition("/")[2]), _STARS.sub("", comment)
+        said = re.sub(rf"\A\W*(?:{name}(?::| +[-–—]+)?|\w+ +--)\s+", "", bare, flags=re.IGNORECASE)
+        named = said != bare
+        # A licence may follow what is said.
+        said = said.partition("\n\n")[0] if named else said
         if said.strip() and not _LEGAL.search(said[:600]):
-            named = said != _STARS.sub("", comment)
             block = comment.startswith("/*") and language not in ("C", "C++") and not _is_code(line, language)
             return described(said, _LEAST) if named or block or _ENDS.match(line) else ""
         if line.strip() and not _BEFORE.match(line):

@@ -98,6 +98,9 @@ def as_markdown(text: str, path: str) -> str:
         return re.sub(r"^\* (\w[^\n]{0,60})\n(?=\n\S)", r"# \1\n", text, flags=re.MULTILINE)
     if path.endswith((".rdoc", ".adoc")):
         return re.sub(r"^=+(?= )", lambda found: "#" * len(found[0]), text, flags=re.MULTILINE)
+    if path.startswith("release-notes/"):
+        text = re.sub(r"^#\d+: ", "- ", text, flags=re.MULTILINE)
+        return re.sub(r"^\d+\.\d+[\w.]*(?: \([^()\n]*\))?$", r"## \g<0>", text, flags=re.MULTILINE)
     if path.endswith(".rst"):
         for form, markdown in _RST:
             text = form.sub(markdown, text)
@@ -221,12 +224,24 @@ def _is_prose(sentence: str) -> bool:
 
 def documents(tree: Tree, names: re.Pattern[str], more: Sequence[str] = ()) -> Iterator[tuple[str, list[Section]]]:
     """Yield path and sections of the documents whose names fit: at the root, in `docs`, and in some more folders."""
-    for folder in dict.fromkeys(("", *more, "docs", "doc", ".github")):
+    for folder in dict.fromkeys(("", *more, "docs", "doc", ".github", "release-notes")):
         for path in tree.folders.get(folder, []):
             if names.fullmatch(path.rpartition("/")[2]):
                 # A template says in comments what is asked.
                 hides = "_template" in path.lower()
                 yield path, sections_of(re.sub("<!--|-->", "", tree.text(path)) if hides else tree.text(path), path)
+
+
+_REQUIRED = re.compile(r"\brequires? (?:at least )?((?:JDK|Java|Node\.js|Node|Python|PHP|Ruby) v?\d+(?:\.\d+)*)\b")
+_FROM_ON = re.compile(r"\b(?:above|later|newer|higher|and up)\b")
+
+
+def required_in(sections: list[Section]) -> tuple[str, str] | None:
+    """Return the sentence that says what the newest versions require, and the one thing that it names; None without."""
+    texts = (text for one in sections for text in (*one.paragraphs, *(item.text for item in one.items)))
+    found = [(one, said[1]) for text in texts for one in sentences(text) if (said := _REQUIRED.search(one))]
+    found = [one for one in found if _FROM_ON.search(one[0])] or found
+    return found[0] if len({name for _, name in found}) == 1 else None
 
 
 _SAYS = re.compile(

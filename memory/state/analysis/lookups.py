@@ -137,17 +137,14 @@ class Lookups:
     def requirement(self, name: str) -> Iterator[Fact]:
         """Yield which version of a named package the manifests need."""
         line = re.compile(rf"(?i){re.escape(name)}(?:\[[^\]]*\])?[\s(]*([~^<>=!]+\s*\d[^;)]*)")
-        catalogue = [(one, "gradle/libs.versions.toml") for one in self.projects[:1]]
-        for project, path in (*(one[:2] for one in self._places()), *catalogue):
-            for table in _TABLES:
-                value = project.value(path, table)
-                found = value.get(name, "") if isinstance(value, dict) else ""
-                found = found.get("version", "") if isinstance(found, dict) else found
-                said = [line.match(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
-                needed = [found, *(one[1] for one in said if one)]
-                yield from (
-                    Fact(f"Needs {name} {one} (`{path}`).", path) for one in needed if one and isinstance(one, str)
-                )
+        for (project, path, _, _), table in product(self._places(), _TABLES):
+            value = project.value(path, table)
+            found = value.get(name, "") if isinstance(value, dict) else ""
+            found = found.get("version", "") if isinstance(found, dict) else found
+            said = [line.match(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
+            for one in (found, *(each[1] for each in said if each)):
+                if one and isinstance(one, str):
+                    yield Fact(f"Needs {name} {one} (`{path}`).", path)
 
     def _release(self) -> Iterator[Fact]:
         flows = [path for path in self.tree.files if path.startswith(".github/workflows/")]
@@ -207,15 +204,22 @@ class Lookups:
             lines = re.sub(r"\(https?://[^)\s]*\)", "", self.tree.text(path)).split("\n")
             heads = (at for at, one in enumerate(lines) if not _ITEM.match(one) and exact.match(one))
             start = next((at for at in heads if version or _RELEASED.match(lines[at])), len(lines))
-            below: list[str] = []
+            breaking, others = list[str](), list[str]()
+            found = others
             for line in lines[start + 1 :]:
-                if _RELEASED.match(line) and below:
+                item = _ITEM.match(line)
+                if (breaking or others) and not item and _RELEASED.match(line):
                     break
-                below += [_CREDIT.sub("", line).strip()] if re.match(r"[^\s#]|#\d", line) or _ITEM.match(line) else []
+                if item or line[:1].strip() not in ("", "#"):
+                    found.append(_CREDIT.sub("", line).strip())
+                elif line.startswith("#"):
+                    found = breaking if "breaking" in line.lower() else others
+            below = [*breaking, *others]
             items = [_ITEM.sub("", one, count=1) for one in below if _ITEM.match(one)]
             if below := items or below:
                 title = re.sub(r"[\[\]]", "", lines[start]).strip("#= :")
-                yield Fact(f"{title}: {listed([first_sentence(plain(one), 70) for one in below], 3)} (`{path}`)", path)
+                told = [first_sentence(plain(one), 70) for one in below]
+                yield Fact(f"{title}: {listed(told, max(3, min(len(breaking), 6)))} (`{path}`)", path)
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Yield the sources that are no tests, each with the words of the names that it declares."""

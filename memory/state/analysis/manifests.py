@@ -20,7 +20,7 @@ from memory.state.files.model import SEVERAL
 
 from .documents import listed
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
-from .tree import SOURCE_FOLDERS, Tree, is_aside, is_generated, is_test, language_of
+from .tree import SOURCE_FOLDERS, Tree, is_aside, is_generated, is_helper, is_test, language_of
 
 _NOT_OF_PROJECT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(parent|dependencies|dependencyManagement|build|profiles|reporting|licenses|developers"
@@ -265,10 +265,10 @@ def main_package(tree: Tree, project: Project) -> Package | None:
     Else it is the one whose README the README at the root is a link to. Without such a link, one that is named like the
     project counts first, then one with a command, then one with many of the source files; None where all are alike.
     """
-    root, inner = project.root, [package for package in project.packages if package.folder]
+    root, inner = project.root, [one for one in project.packages if one.folder and not is_helper(f"{one.folder}/")]
     own = [path for one in ("", *SOURCE_FOLDERS) for path in tree.folders.get(one, []) if tree.is_work(path)]
     if not inner or (root is not None and (root.entries or len(own) > 2)):
-        return root or next(iter(inner), None)
+        return root or next(iter(inner or project.packages), None)
     linked = tree.link(tree.readme()).rpartition("/")[0]
     whole = {whole_name(root.name if root is not None else "").lower(), tree.root.rpartition("/")[2].lower()}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from memory.base.words import content_words, stem
 
@@ -19,26 +18,23 @@ from .manifests import Package, Project, main_package
 from .tree import SOURCE_FOLDERS, Tree, is_test, language_of, stem_of
 from .uses import Weight, reason
 
-MOST_MODULES, MOST_AREAS = 14, 12
+MOST_MODULES, MOST_PACKAGES, MOST_AREAS = 14, 20, 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
 """The share of sources that makes a folder the main one, and that of one with a usual name such as `src`."""
 _TESTS = "Tests: "
-_DIRECT, _PACKAGES, _FLAT, _SHOWN, _LIKE, _MOST_TESTS = 3, 10, 8, 8, 5, 3
-"""How many files make a folder a source folder, how many packages are told where there are parts, how many files, how
-many names of what is in a folder, and how many names that begin alike are told as one.
+_DIRECT, _FLAT, _SHOWN, _MORE, _LIKE, _MOST_TESTS = 3, 8, 8, 4, 5, 3
+"""How many files make a folder a source folder, how many are told, how many names of what is in a folder, how many
+parts beside many packages, and how many names that begin alike are told as one.
 """
 _MOST_SAID = 260
+_Part = dict[str, str]
 
 
-class Parts(NamedTuple):
-    """The parts that are described, and the folders of which only the content is known."""
-
-    modules: list[dict[str, str]]
-    areas: list[dict[str, str]]
-
-
-def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str], weight: dict[str, Weight]) -> Parts:
-    """Return the parts of a repository, the main one first, and the files to read `first`.
+def parts_of(
+    tree: Tree, projects: list[Project], summary: str, first: list[str], weight: dict[str, Weight]
+) -> tuple[list[_Part], list[_Part]]:
+    """Return the parts of a repository, the main one first, with the files to read `first`; then those of which only
+    the content is known.
 
     First the packages, then the parts of the main source folder, then other folders with sources or tests, then files.
     Documentation and samples are no parts. Nothing is said twice, nor what the summary or a name says.
@@ -49,6 +45,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         found = [one for one in project.packages if one.folder and tree.sources(one.folder)]
         for one in sorted(found, key=lambda one: (one is not main, -_size(tree, one.folder))):
             packages.setdefault(one.folder, one)
+    of_workspace = any(one.workspace.endswith("workspace") for one in projects)
     source, said_of = main_folder(tree, main, projects), sayings(tree)
     at_root = main is not None and not main.folder
     inner = _folders(tree, source, packages)
@@ -61,28 +58,28 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         folders += [one for one in _folders(tree, folder, folders) if one not in folders]
     files = [path for path in weight if path.rpartition("/")[0] == source and path not in first]
     files = [path for path in files if path.rpartition("/")[2] not in _HEADS]
-    parts, told, entries = Parts([], []), summary, main.entries if main is not None else {}
+    modules, areas, told, entries = list[_Part](), list[_Part](), summary, main.entries if main is not None else {}
     for path in dict.fromkeys(filter(None, [*folders, *first, *files])):
         package, is_file = packages.get(path), tree.has(path)
         said = _said_of(tree, path, package, said_of) if path in weight or not is_file else ""
         known = said.rstrip(".").lower() in told.lower() or (package is None and is_said(said, summary))
-        if known or _repeats(said, path):
-            whole = packages.keys() - {path} and all(is_in(one, [path]) for one in packages)
-            said = "The main package" if package is not None and package is main and not whole else ""
+        if known or (package is None and _repeats(said, path)):
+            said = "The main package" if package is not None and package is main else ""
         told += f" {said}"
         said = said or (reason(weight, path) if path in first and path not in entries else "")
-        alike = sum(is_said(said, one["responsibility"]) for one in parts.modules if is_file)
-        told_files = sum(one["path"] in files for one in parts.modules)
-        most = _PACKAGES if package is not None and inner else MOST_MODULES
-        room = (told_files < _FLAT and alike < 2) if path in files else len(parts.modules) < most
+        told_files = sum(one["path"] in files for one in modules)
+        most = MOST_PACKAGES if package is not None else max(MOST_MODULES, len(packages) + _MORE)
+        room = told_files < _FLAT if path in files else len(modules) < most
         name = package.name if package is not None else path.rpartition("/")[2]
+        inside = "" if said or is_file else content_of(tree, path, weight)
+        said = said or (f"The package `{name}`" if package is not None and of_workspace and not inside else "")
         if said and (room or path in first):
-            parts.modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
-        elif not is_file and (inside := content_of(tree, path, weight)):
-            tests = sum(one["note"].startswith(_TESTS) for one in parts.areas)
-            if len(parts.areas) < MOST_AREAS and not (inside.startswith(_TESTS) and tests >= _MOST_TESTS):
-                parts.areas.append({"path": path, "note": inside})
-    return parts
+            modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
+        elif inside:
+            tests = sum(one["note"].startswith(_TESTS) for one in areas)
+            if len(areas) < MOST_AREAS and not (inside.startswith(_TESTS) and tests >= _MOST_TESTS):
+                areas.append({"path": path, "note": inside})
+    return modules, areas
 
 
 def content_of(tree: Tree, folder: str, weight: dict[str, Weight]) -> str:

@@ -40,7 +40,7 @@ def _file(names: str, ends: str = r"(?:\.(?:md|markdown|rst|txt))?") -> re.Patte
 
 _TRAP_FILE = r"gotchas|pitfalls|known[-_ ]?issues|caveats"
 _PLANS = _file("todo|to-do|roadmap|backlog|next[-_ ]?steps|plan")
-_CHANGES = _file("changelog|changes|(?:version[-_ ]?)?history|news|release[-_ ]?notes")
+_CHANGES = _file(r"changelog|changes|(?:version[-_ ]?)?history|news|release[-_ ]?notes|version-\d\.x")
 _GUIDES = _file("readme|agents|claude|gemini|contributing|hacking|developing|development|faq"
                 f"|architecture|design|(?:pull|merge)_request_template|{_TRAP_FILE}",
                 r"\.(?:md|markdown|rst|txt)")  # fmt: skip

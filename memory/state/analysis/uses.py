@@ -9,7 +9,7 @@ from memory.base.git import most_changed
 
 from .declarations import declared_in
 from .documents import capital, ended
-from .tree import Tree, is_test, language_of
+from .tree import Tree, is_helper, is_test, language_of
 
 _MOST_FILES, _MANY, _OFTEN = 3000, 4, 5
 _WORD = re.compile(r"[A-Za-z_]\w{3,60}")
@@ -70,20 +70,22 @@ def weights(tree: Tree) -> dict[str, Weight]:
     changes = most_changed(tree.root)
     decides = {path: len(_DECIDES.findall(texts[path])) + texts[path].count("\n") / _LINES for path in sources}
     own = [path for path in sources if not (_OLD.search(path) or _GONE.search(tree.text(path)[:600]))]
+    own = [path for path in own if not is_helper(path)] or own
     found = {path: Weight(len(users[path]), decides[path], changes[path]) for path in own}
     return dict(sorted(found.items(), key=lambda one: (-one[1].value, one[0])))
 
 
 def often_changed(weight: dict[str, Weight]) -> list[str]:
-    """Return the few sources that most commits change, those of more than two commits; the most frequent first."""
-    paths = sorted((path for path in weight if weight[path].changes > 2), key=lambda path: -weight[path].changes)
-    return paths[:_OFTEN]
+    """Return the few sources that most commits change, at least a quarter as many as change the first of them."""
+    paths = sorted(weight, key=lambda path: -weight[path].changes)
+    least = max(_OFTEN, weight[paths[0]].changes / 4) if paths else 0
+    return [path for path in paths[:_OFTEN] if weight[path].changes >= least]
 
 
 def reason(weight: dict[str, Weight], path: str) -> str:
     """Return why to read a file that says nothing of itself: many files use it, or it changes often; "" for neither."""
     users, often = weight[path].users if path in weight else 0, often_changed(weight)
     said = [f"{users} files use what it declares"] if users >= _MANY else []
-    said += ["changes most often of all sources"] if path in often[:1] else []
-    said += ["one of the sources that change most often"] if path in often[1:] else []
+    most = "changes most often of all sources" if path in often[:1] else "one of the sources that change most often"
+    said += [most] if path in often else []
     return ended(capital("; ".join(said))) if said else ""
