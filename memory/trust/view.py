@@ -30,7 +30,7 @@ _ROLES = {
 }
 _FOLDERS = (
     "deletes files there that are older than 90 days (procedural) or 7 days (episodic), at each prune",
-    "the Aidefile came with the folder: check that they contain only memory",
+    "the Aidefile came with the folder: check that these folders contain only memory",
 )
 _LABELS = {"threshold": "alert when", "interval": "runs"}
 
@@ -65,7 +65,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (_program("eval exec source base64 xxd gunzip zcat"), "runs or decodes text that is not readable here ({})"),
         (
             _program("crontab at batch systemctl launchctl nohup setsid disown screen tmux") + r"|(?<![&>])&(?![&>])",
-            "may keep running after it ended ({})",
+            "may leave processes running ({})",
         ),
         (_SECRETS, "touches keys, secrets or settings ({})"),
         (r"(?<![0-9&])>|[0-9&]>(?!&)|\btee\b|\bsed\b[^|;&]*\s-i", "writes to a file ({})"),
