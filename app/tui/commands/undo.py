@@ -90,7 +90,7 @@ def _whereabouts(app: Spine, turned: TakenBackChange, now: datetime) -> str:
     when = until(record.time, now, app.zone)
     if record.actor == "cli":
         return f"{words}, made at the command line, {when}"
-    return f"{words}, made {'before this start' if record.time < app.began else 'in another memdeck'}, {when}"
+    return f"{words}, made {'in an earlier session' if record.time < app.began else 'in another memdeck'}, {when}"
 
 
 def revert(app: Spine) -> None:
