@@ -232,7 +232,7 @@ class Preview(Dialog, ModalScreen[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "apply", "apply", id="preview.apply", tooltip="Apply the plan"),
+        Binding("enter,y", "apply", "apply", id="preview.apply", tooltip="Apply the plan"),
         Binding("escape,q", "leave", "cancel", id="preview.leave", tooltip="Change nothing"),
     ]
 
