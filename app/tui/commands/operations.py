@@ -137,7 +137,8 @@ def run(app: Spine, words: str = "", typed: Mapping[str, str] | None = None, dra
     if not any(asked(operation)):
         call(app, operation, values_of(operation, {}))
         return
-    plan = form_of(words, operation.does.capitalize(), _given(app))
+    title = "New journal entry" if words == "journal add" else operation.does.capitalize()
+    plan = form_of(words, title, _given(app))
 
     def apply(texts: Mapping[str, str]) -> None:
         def failed(error: MemdeckError) -> None:
