@@ -44,7 +44,7 @@ SHOWN_LINES, SHOWN_ENTRIES = 200, 50
 BESIDE = 44
 """From so many cells on, a difference is shown side by side."""
 
-ROW = Columns(Column("time", 6, importance=3), Column("actor", 15, importance=1), Column("title", minimum=30))
+ROW = Columns(Column("time", 6, importance=3), Column("actor", 15, importance=1), Column("title", minimum=26))
 
 NAMING = ("name", "title", "text", "summary", "reason")
 """The fields of a record in JSON, one of which names it."""

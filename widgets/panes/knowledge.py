@@ -49,7 +49,7 @@ class KnowledgePane(RecordPane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason", "is")
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"is": STATES}
-    item_name: ClassVar[str] = "fact"
+    item_name: ClassVar[str] = "entry"
     removes: ClassVar[str] = "knowledge remove"
 
     # Display

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol
@@ -13,11 +14,14 @@ from memory.search.records import FILE_KINDS
 from widgets.detail import Link
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
+from widgets.panes.changes import place_name
 from widgets.text.styled_text import Column, Columns, Content, Piece
 
 ROW = Columns(
-    Column("sign", 1, importance=9), Column("title", minimum=28), Column("reason", 30), Column("when", 6, "right", 3)
+    Column("sign", 1, importance=9), Column("title", minimum=25), Column("reason", 30), Column("when", 6, "right", 3)
 )  # fmt: skip
+
+_NAMELESS = re.compile(r"[\w-]+\.\w{2,5}|\d{4}-\d\d-\d\dT\S+")
 
 
 class PromptReader(Protocol):
@@ -130,7 +134,8 @@ class PromptPane(RecordPane):
         """Return the text as it is sent, its cost, and why it is sent."""
         block: PromptBlock = item.thing
         return {
-            "": block.text.removeprefix(f"- {block.ref} "),
+            # The title is above; as it is sent, more may follow it.
+            "": block.text.removeprefix(f"- {block.ref} ").removeprefix(block.title).strip(),
             "sent": f"yes: {block.reason}" if block.included else Piece(f"no: {item.values['reason']}", "warn"),
             "kind": "" if block.included else block.reason,
             "tokens": block.tokens,
@@ -156,9 +161,12 @@ def _record(block: PromptBlock, tokens: int | None = None, about: str = "", left
     values = {"system": block.system, "ref": ref, "place": ref, "reason": left_out or block.reason}
     place = f"{kind}.md" if kind in FILE_KINDS else kind
     sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
+    # A log's time and a file's name tell a person less than what is said there.
+    said = block.text.partition(f"{block.title} (")[2].partition(";")[0].rstrip(")")
+    title = said if said and _NAMELESS.fullmatch(block.title) else block.title
     # The heading says why blocks are left out.
     cells: dict[str, Content] = {} if about or left_out else {"reason": Piece(block.reason, "muted")}
-    return Record(block.ref or block.text, block.title, about=about, when=f"{tokens or block.tokens}", sign=sign,
+    return Record(block.ref or block.text, title, about=about, when=f"{tokens or block.tokens}", sign=sign,
                   tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
                   thing=block, columns=ROW, cells=cells,
-                  leads=[Link("entry", block.title, (place, ref))] if ref else ())  # fmt: skip
+                  leads=[Link("entry", place_name(place), (place, ref))] if ref else ())  # fmt: skip

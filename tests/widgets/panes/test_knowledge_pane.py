@@ -47,7 +47,7 @@ async def test_the_outline_opens_expanded() -> None:
             "    2024-01-10  Chose JWT  stateless",
             "    no date     Undated choice",
         ]
-        assert "7 facts" in shown(app)
+        assert "7 entries" in shown(app)
 
 
 async def test_enter_and_arrows_fold() -> None:
@@ -133,6 +133,6 @@ async def test_facts_are_removed_together_and_branches_never() -> None:
         await pilot.press("space", "space", "space")
         removal = pane.removing(pane.selected())
         assert removal is not None
-        assert removal.question == "Remove 2 facts?"
+        assert removal.question == "Remove 2 entries?"
         files.apply(removal.build(NOW))
         assert [item.text for item in files.look().knowledge.items][:1] == ["Two of them"]

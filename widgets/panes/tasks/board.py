@@ -84,7 +84,7 @@ class CardList(PaneList):
         when = due_words(task, self._pane.now, self._pane.zone, self.glyphs)
         roomy = self.card_lines == CARD_LINES
         parts: list[Line] = [line(when)] if when.text else []
-        if task.section == "in-progress" and task.progress is not None:
+        if task.section == "in-progress" and task.progress:
             parts.append(progress_line(task.progress, self.glyphs, 4) if roomy else line(f"{task.progress}%"))
         if task.priority:
             parts.append(line(Piece(task.priority, "muted")))
