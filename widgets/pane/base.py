@@ -152,6 +152,7 @@ class Pane(LateTimers, PaneWithEntry):
         &.-even > .pane--detail-frame { width: 9fr; }
         &.-broad > .pane--list-frame { width: 2fr; }
         &.-broad > .pane--detail-frame { width: 1fr; }
+        &.-bare > .pane--detail-frame { display: none; }
         PaneList, Detail { overflow-y: scroll; }
         &.-single PaneList, &.-single Detail { overflow-y: auto; }
         &.-stacked { layout: vertical; }

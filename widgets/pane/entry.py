@@ -361,6 +361,7 @@ class PaneWithEntry(PaneOverrides):
         frame = self.query_one(".pane--detail-frame", Frame)
         unread = self.unread_line()
         if unread is not None:
+            self.set_class(False, "-bare")
             frame.say("Unread line", unread.place)
             why = f"{unread.why[:1].upper()}{unread.why[1:]}"
             words = with_keys(f"{why}. {{entry.source|E}} opens {unread.file} there, in $EDITOR.", self.app)
@@ -368,8 +369,11 @@ class PaneWithEntry(PaneOverrides):
             return
         if item is None:
             frame.say("")
-            self.detail_view.show(self.overview() if self.contents else ())
+            found = self.overview() if self.contents else ()
+            self.set_class(not found, "-bare")
+            self.detail_view.show(found)
             return
+        self.set_class(False, "-bare")
         title = self.detail_title(item)
         where = self.place(item)
         frame.say(title, "" if where == title else where)

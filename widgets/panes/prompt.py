@@ -131,11 +131,11 @@ class PromptPane(RecordPane):
         return self._said
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return the text as it is sent, its cost, and why it is sent."""
+        """Return what is sent after the title, its cost, and why it is sent."""
         block: PromptBlock = item.thing
+        more = block.text.removeprefix("- ").removeprefix(f"{block.ref} ").removeprefix(block.title)
         return {
-            # The title is above; as it is sent, more may follow it.
-            "": block.text.removeprefix(f"- {block.ref} ").removeprefix(block.title).strip(),
+            "": more.removeprefix(" (").removesuffix(")") if more.startswith(" (") else more,
             "sent": f"yes: {block.reason}" if block.included else Piece(f"no: {item.values['reason']}", "warn"),
             "kind": "" if block.included else block.reason,
             "tokens": block.tokens,

@@ -45,7 +45,7 @@ UNICODE = Glyphs()
 
 ASCII = Glyphs(
     name="ascii", cursor=">", mark="*", bullet="*", dot=".", check="v", cross="x", circle="o", half="~", alert="!",
-    diamond="=", recurring="@", left="<", right=">", up="^", down="v", open="-", closed="+", rule="-",
+    diamond="=", recurring="%", left="<", right=">", up="^", down="v", open="-", closed="+", rule="-",
     separator="|", bar_full="#", bar_empty=".", chosen="X", heat=".:+*#", spark="_.-=+*#@",
 )  # fmt: skip
 """The signs for every other locale."""
