@@ -81,7 +81,7 @@ WIDEST_WHEN = 13
 """The most cells of a date in a row whose title needs all the others."""
 
 
-LEAST_TITLE = 17
+LEAST_TITLE = 16
 """The least cells of a title: the date is dropped before the title gets fewer. A shorter title needs only its own."""
 
 
