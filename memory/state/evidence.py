@@ -16,7 +16,7 @@ from memory.base.words import camel_parts, stem, terms
 from memory.search.searcher import Text, rank
 
 from .analysis.passages import Fact, is_for_work
-from .analysis.tree import is_document, stem_of
+from .analysis.tree import stem_of
 from .files.model import EVENTS, NO_FOCUS, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
 from .intents import COMMANDS, Asked, says_little, spelled
@@ -196,9 +196,9 @@ part of the map where a place is asked for.
 """
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5, "rule": 0.9}
 """The weight of the score of an item by its kind or topic; 1 by default. A rule is better told by its document."""
-_ASIDE, _LISTED, _ELSEWHERE, _ABOVE = 0.75, 0.9, 0.9, 0.9
-"""The weight of a document for users, of a whole list, of a command that no document tells, and of an item of which
-only the headings have the word that tells most.
+_ASIDE, _LISTED, _ABOVE = 0.75, 0.9, 0.9
+"""The weight of a document for users, of a whole list, and of an item of which only the headings have the word that
+tells most.
 """
 _REQUEST, _IN_TITLE, _ALIKE = 0.35, 0.6, 0.6
 """The worth of a word with which people say what to do, of one that only the headings have, of one for the same."""
@@ -210,8 +210,9 @@ _ENDING = "(?:ies|ied|ally|ly|ing|ed|es|s|e|y|d)"
 def answering(items: Iterable[Item], passages: Iterable[Fact], asked: Asked) -> list[Item]:
     """Return what can answer a question that asks for no fact: items that say something, and the passages."""
     told = [one for one in items if one.topic not in _FACTS and not NOTHING_SAID.search(one.said)]
-    # What a part is tells no way to do something.
-    told = [one for one in told if not (asked.is_how and one.topic in (*MAPPED, "project", "state", "focus"))]
+    # What a part is tells no way to do something, and the subject of a commit no place.
+    told = [one for one in told if not (asked.is_how and one.topic in (*MAPPED, "project"))]
+    told = [one for one in told if not (asked.is_how or asked.is_place) or one.topic not in ("state", "focus")]
     return [*told, *(looked_up(one, "command" if _COMMAND.search(one.said) else one.kind) for one in passages)]
 
 
@@ -238,28 +239,21 @@ def best_of(told: Sequence[Item], asked: Asked) -> list[Hit]:
         share = sum(shares) / (sum(worth.values()) or 1)
         fits = asked.fits(item.said, item.topic == "command")
         own = any("text" in place for place in have.values()) or item.topic == "command" or fits > 1
-        own = own or (asked.is_of_need and "need" in have)
         # What says little has to be there whole.
         own = own and (asked.tells or len(have) >= len(asked.words))
         itself = any(one.startswith(stem(rarest)) for one in exact)
         least = 2.0 if rarest not in have else _RARE if itself else _LEAST
-        place = asked.is_where and item.topic in MAPPED and share >= _SOME
-        if own and fits and _names(item, asked) and (place or share >= least):
-            score = (
-                (hit.score + 2 * share)
-                / 3
-                * fits
-                * _weight(item, asked)
-                * (_ABOVE if have.get(rarest) == "title" else 1)
-            )
+        least = _SOME if asked.is_where and item.topic in MAPPED else least
+        if own and fits and _names(item, asked) and share >= least:
+            fits *= _weight(item, asked) * (_ABOVE if have.get(rarest) == "title" else 1)
+            score = (hit.score + 2 * share) / 3 * fits
             found.append((item, score, tuple(have)))
-    # Of several that say all of it, the one that begins with it comes first.
-    return sorted(found, key=lambda hit: (-round(hit[1], 1), hit[0].line) if asked.is_passive else (-hit[1], 0))
+    return sorted(found, key=lambda hit: -hit[1])
 
 
 def _names(item: Item, asked: Asked) -> bool:
     """Return whether an item has the version that a question names, and its one word, not another of the same stem."""
-    text = f"{item.title} {item.said} {item.text}"
+    text = spelled(f"{item.title} {item.said} {item.text}")
     if asked.version and not re.search(asked.version.replace(".", "[.]?"), text):
         return False
     word = asked.telling[0] if len(asked.telling) == 1 and not says_little(asked.telling[0]) else ""
@@ -272,7 +266,6 @@ def _names(item: Item, asked: Asked) -> bool:
 def _weight(item: Item, asked: Asked) -> float:
     is_aside = item.kind == "repository" and not is_for_work(item.file)
     weight = _WEIGHTS.get(item.kind, 1.0) * _WEIGHTS.get(item.topic, 1.0) * (_ASIDE if is_aside else 1.0)
-    weight *= _ELSEWHERE if item.topic == "command" and not is_document(item.file) else 1.0
     return weight * ((_LISTED if asked.is_what else _LISTED / 2) if item.topic == "list" else 1.0)
 
 

@@ -147,11 +147,8 @@ def mode_of(question: str) -> Mode:
 
 
 _NO_COMMAND_ASKED = re.compile(r"why|where|what (?:is|are)\b(?!.*\bcommand)", re.IGNORECASE)
-_PLACE, _A_PLACE = (
-    re.compile(r"where (?:is|are)\b", re.IGNORECASE),
-    re.compile(r"`[^`]*[\w/][./][\w/][^`]*`|://|\A[\w/.-]+\Z"),
-)
-"""A question about a place in the repository, and what a text that tells one has."""
+_A_PLACE = re.compile(r"`[^`]*[\w/][./][\w/][^`]*`|://|\A[\w/.-]+\Z")
+"""What tells a place in the repository."""
 _FORMS = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(said, re.IGNORECASE))
     for asked, said in (
@@ -205,9 +202,9 @@ class Asked:
         self.tells, self.telling = bool(telling), telling or self.words
         """The words that tell what it is about."""
         self.is_what = self.text.lower().startswith(("what ", "which "))
-        self.is_passive = re.match(r"how (?:is|are|does|do the)\b", self.text, re.IGNORECASE) is not None
-        where = r"where (?!do |should |can )|which (?:source )?(?:file|module|class|function)\b"
+        where = r"where (?!do |should |can )|which (?:source )?file\b"
         self.is_where = re.match(where, self.text, re.IGNORECASE) is not None
+        self.is_place = re.match(r"wh(?:ich|ere)\b", self.text, re.IGNORECASE) is not None
         self.is_why = self.text.lower().startswith("why")
         how = r"\bhow (?:do|can|to|should|would)\b|\bcommand\b|\bwhat (?:do|must|should|can) (?:i|we|you) run\b"
         self.is_how = re.search(how, self.text, re.IGNORECASE) is not None
@@ -248,9 +245,7 @@ class Asked:
         """Return how well the form of a text, or of a command, fits that of the question; 0 for not at all."""
         if self.is_how:
             return _FITTING if is_command else 1.0 if runs(said) else _PROSE
-        if (is_command and _NO_COMMAND_ASKED.match(self.text)) or (
-            _PLACE.match(self.text) and not _A_PLACE.search(said)
-        ):
+        if (is_command and _NO_COMMAND_ASKED.match(self.text)) or (self.is_where and not _A_PLACE.search(said)):
             return 0.0
         form = next((form for asked, form in _FORMS if asked.search(self.text)), None)
         other = is_command and not self.text.lower().startswith("how ")
@@ -270,6 +265,7 @@ def spelled(text: str) -> str:
     text = re.sub(r"\bPR(s?)\b", r"pull request\1", text)
     text = re.sub(r"(?i)\bre(?=generat)", "", text)
     text = re.sub(r"(?i)\bbump", "update", text)
+    text = re.sub(r"(?i)\bjdks?\b", "java", text)
     text = re.sub(r"(?i)\balso (?:modify|edit|adjust|update)\b", "else change", text)
     text = re.sub(r"(?i)\b(?:prerequisites?|requirements?|requires?|required|needed|needs|depends on)\b", "need", text)
     return re.sub(r"(?i)\blicenc", "licens", text)

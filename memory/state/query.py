@@ -29,7 +29,6 @@ MOST = 8
 NOT_ENOUGH = "There is not enough evidence to answer this."
 _QUOTED, _LONGEST = 3, 320
 _BEFORE = ("before tests", "set up")
-_SINGLE = re.compile(r"\b(?:single|one|specific|individual|particular)\b", re.IGNORECASE)
 
 
 def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: str = "all") -> Json:
@@ -107,7 +106,7 @@ class _Question:
         if branch:
             told = [hit for hit in told if "branch" in hit[0].said.lower()]
         if intents.SINGLE in [one.topics for one in meant[:1]]:
-            told = [hit for hit in told if _SINGLE.search(f"{hit[0].title} {hit[0].said}") and runs(hit[0].said)]
+            told = [hit for hit in told if runs(hit[0].said)]
         if NEEDED in [one.topics for one in meant] and not any(hit[0].topic == NEEDED[0] for hit in found):
             # The version follows the name; work that mentions it says nothing of that.
             near = [rf"(?i){form}\W*(?:\w+\W+){{0,3}}v?\d" for form in asked.runtimes.values()]
@@ -121,8 +120,6 @@ class _Question:
             # What was asked for beside the mode has to be in it; a version that no change log has did not change now.
             plain = not asked.version and (not meant or any(not asked.rest(one) for one in meant[:1]))
             found = found or ([(one, 1.0, ()) for one in self._on(list(topics))] if plain else [])
-        elif found and asked.is_of_need and found[0][0].topic in _BEFORE:
-            found = [*told[:1], *found]
         elif found:
             found = [*(hit for hit in told[:3] if self._is_better(hit, found[0][0])), *found]
         elif not told and self.of_now:

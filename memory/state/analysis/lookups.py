@@ -44,9 +44,6 @@ _MANIFESTS: tuple[tuple[str, tuple[Place, ...], tuple[Place, ...]], ...] = (
     ("*.csproj", (_text(r"<Version(?:Prefix)?>\s*(\d[^<\s]*)"),), (_text(r"<PackageReference\s+Include=\"([^\"]+)"),)),
 )  # fmt: skip
 """The manifests, each with the places of the project's own version, and of what it depends on."""
-_TABLES = ("peerDependencies", "dependencies", "require", "project.dependencies", "tool.poetry.dependencies",
-           "workspace.dependencies", "devDependencies", "require-dev", "versions")  # fmt: skip
-"""The places of the packages that a project needs, each with its version."""
 _NO_VERSION = re.compile(r"0\.0\.0(?:-.*)?\Z|.*[{$]")
 _NEEDED = re.compile(r"[A-Za-z0-9@][\w@/.-]*")
 _NO_PACKAGE = re.compile(r"python|php|ext-[\w-]+|lib-[\w-]+")
@@ -136,15 +133,13 @@ class Lookups:
 
     def requirement(self, name: str) -> Iterator[Fact]:
         """Yield which version of a named package the manifests need."""
-        line = re.compile(rf"(?i){re.escape(name)}(?:\[[^\]]*\])?[\s(]*([~^<>=!]+\s*\d[^;)]*)")
-        for (project, path, _, _), table in product(self._places(), _TABLES):
-            value = project.value(path, table)
-            found = value.get(name, "") if isinstance(value, dict) else ""
-            found = found.get("version", "") if isinstance(found, dict) else found
-            said = [line.match(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
-            for one in (found, *(each[1] for each in said if each)):
-                if one and isinstance(one, str):
-                    yield Fact(f"Needs {name} {one} (`{path}`).", path)
+        between = r"(?:\[[^\]]*\])?['\"]?\s*(?:[:=,(]\s|[:(])?\s*(?:\{\s*version\s*=\s*)?['\"]?"
+        line = re.compile(
+            rf"(?i)^[^#\n]*?(?<![\w/.-]){re.escape(name)}{between}([~^<>=!]*\s*\d[^'\";)\n]*)", re.MULTILINE
+        )
+        for _, path, _, _ in self._places():
+            if found := line.search(self.tree.text(path)):
+                yield Fact(f"Needs {name} {found[1].strip()} (`{path}`).", path)
 
     def _release(self) -> Iterator[Fact]:
         flows = [path for path in self.tree.files if path.startswith(".github/workflows/")]
