@@ -168,7 +168,7 @@ def check_cron(expr: str) -> str:
         raise BadCron(f"{text[:60]!r} has {count} instead of 5")
     values = [_read_field(field, *spec) for field, spec in zip(fields, _FIELDS, strict=True)]
     days, months = values[2], values[3]
-    by_weekday = fields[4] not in ("*", "?")
+    by_weekday = not {"*", "?"} & set(fields[4].split(","))
     if not by_weekday and days and min(days) > max(_LONGEST[month - 1] for month in months):
         raise BadCron(f"{text[:60]!r} never runs: no such month has a day {min(days)}", "cron.never")
     return " ".join(fields).lower()

@@ -85,7 +85,7 @@ def test_bad_expressions(expr: str, word: str) -> None:
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("expr", ["0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0 0 30-31 feb *"])
+@pytest.mark.parametrize("expr", ["0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0 0 30-31 feb *", "0 0 30 2 0,*"])
 def test_expressions_that_never_run(expr: str) -> None:
     """Days that no month has are noticed, not looked for without end."""
     for call in (lambda: check_cron(expr), lambda: next_runs(expr, NOW, UTC)):
