@@ -93,7 +93,7 @@ _NOTES = {
     "Commands": re.compile(
         r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `|CI also runs |In `[^`]*` CI runs "
     ),
-    "How to work on it": re.compile("From `|Before `|(?:Before the tests )?CI runs "),
+    "How to work on it": re.compile("From `|(?:Before the tests )?CI runs "),
     "Engineering facts": re.compile(
         r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets|CI tests with|The tests in) "
     ),

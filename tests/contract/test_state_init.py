@@ -810,8 +810,13 @@ def test_comments_that_warn_are_gotchas(place: Place) -> None:
     files = {
         ".github/workflows/ci.yml": f"{ci}    # run: make shuffle\n    # Fire it.\n    - run: make\n",
         "src/kiln.c": "// Clay 9 must not be changed here.\nint main(void) {}\n",
+        "kiln.gemspec": "# Do NOT add `oven` here.\nname = 'kiln'\n",
+        "README.md": f"# Kiln\n\n> [!NOTE]\n> No breaking changes will be accepted.\n\n{README}",
     }
     found = made(place, files)["gotchas"]
+    titles = [one["title"] for one in found]
+    assert {"Do NOT add `oven` here", "No breaking changes will be accepted"} < {*titles}
+    found = [one for one in found if "ci.yml" in one["cause"]]
     assert [(one["title"], one["cause"]) for one in found] == [
         (
             "`.github/workflows/ci.yml` is generated: Created with a tool called potter",

@@ -84,16 +84,9 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     """Return the settings of continuous integration, each with its service; those that run most tests come first."""
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path) and not _NO_WORK.search(path)]
     tests = {path: sum(_tests(job) for job in jobs_of(tree, path)) for path in workflows}
-    work = [path for path in workflows if tests[path] or _MAIN.search(path.rpartition("/")[2])]
-    work.sort(
-        key=lambda path: (
-            not tests[path],
-            bool(_OTHER.search(path)),
-            not _MAIN.search(path.rpartition("/")[2]),
-            -tests[path],
-            path,
-        )
-    )
+    main = [path for path in workflows if _MAIN.search(path.rpartition("/")[2])]
+    work = [path for path in workflows if tests[path] or path in main]
+    work.sort(key=lambda path: (not tests[path], bool(_OTHER.search(path)), path not in main, -tests[path], path))
     found = [(path, "GitHub Actions") for path in work]
     # Beside workflows the settings of another service are usually left over.
     return found + [(path, name) for path, name in _OTHERS.items() if tree.has(path) and not work]

@@ -84,8 +84,7 @@ _PREPARES = re.compile(
 _OF_CHECKS = re.compile(r"lint|type|style|format", re.IGNORECASE)
 _CHECKS = re.compile(r"test|spec|lint|check|types?\b|generat|investigat|style|format")
 _NO_GATE = re.compile(
-    r"install|publish|deploy|release|upload|docs?\b|bench|fuzz|clover|coveralls|codecov|set-?up|[<>|&]|(?-i:[A-Z]=)",
-    re.I,
+    r"install|publish|deploy|release|upload|docs?\b|bench|fuzz|clover|set-?up|[<>|&]|(?-i:[A-Z]=)", re.I
 )
 """What a target or script is called that checks something, and what is no check of a change."""
 _OF_MACHINE = re.compile(
@@ -366,7 +365,7 @@ def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[
             notes.append(f"CI tests with {name} {listed(said, _MOST_VALUES)} (`{tested[0].path}`).")
     services = dict.fromkeys(one for job in tested for one in job.services)
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
-    notes += [*_before_tests(tree, tested[:1], test), *_before_checks(tree, commands), *_in_folders(tree)]
+    notes += [*_before_tests(tree, tested[:1], test), *_in_folders(tree)]
     # What a target does is told with the target.
     said = [*(one.text for one in commands), *(line.text for section in _told(tree) for line in section.lines)]
     done = [one.body for one in scripts_of(tree, projects) if one.command in said]
@@ -397,17 +396,6 @@ def _prepares(tree: Tree, text: str, alone: bool) -> bool:
     return alone or runs != text or _PREPARES.match(runs) is not None
 
 
-def _before_checks(tree: Tree, commands: list[Command]) -> Iterator[str]:
-    """Yield what CI runs to install the tools of its checks."""
-    for command in (one for one in commands if one.kind in kinds.CHECKS and not kinds.RUN_SCRIPT.match(one.text)):
-        tool = kinds.LAUNCHERS.sub("", command.text).partition(" ")[0].rpartition("/")[2]
-        runs = [[line.text for line in job.lines] for job in jobs(tree) if f"`{job.path}`" in command.source]
-        steps = next((one[: one.index(command.text)] for one in runs if command.text in one), [])
-        steps = [one for one in steps if tool in one.split()[1:] and kinds.kind_of(one, {})[0] not in kinds.CHECKS]
-        if steps:
-            yield f"Before `{command.text}` CI runs {', '.join(f'`{one}`' for one in steps)} ({command.source})."
-
-
 def _also_in_ci(tree: Tree, told: list[str]) -> Iterator[str]:
     """Yield what else the main settings of CI test, check and generate at the root, but for what is `told`."""
     main = next((job.path for job in jobs(tree)), "")
@@ -424,9 +412,9 @@ def _gates(tree: Tree, text: str) -> bool:
         return False
     bare = re.sub(rf"\A(?:php \S*vendor/bin/|{kinds.LAUNCHERS.pattern})", "", ENV.sub("", text))
     script = re.match(r"(?:(?:ba)?sh )?(?:\./)?([\w./-]+\.(?:sh|bash))(?!\S)", bare)
-    kind = kinds.kind_of(bare, {})[0]
-    named = kinds.RUN_SCRIPT.match(bare) is not None and _CHECKS.search(bare) is not None
-    return kind in ("test", *kinds.CHECKS) or named or (script is not None and tree.has(script[1]))
+    if kinds.RUN_SCRIPT.match(bare) and _CHECKS.search(bare):
+        return True
+    return kinds.kind_of(bare, {})[0] in ("test", *kinds.CHECKS) or (script is not None and tree.has(script[1]))
 
 
 def _in_folders(tree: Tree) -> Iterator[str]:

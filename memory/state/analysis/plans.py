@@ -21,6 +21,7 @@ from .documents import (
     first_sentence,
     is_said,
     plain,
+    sections_of,
     sentences,
     some_sentences,
 )
@@ -57,11 +58,14 @@ _HARD = re.compile(
 )
 """What a rule for contributors demands."""
 _WARNS = re.compile(
-    r"\b(?:must|pinned)\b|(?:\A|[.,;:] )(?:do not|don['’]t|never)\b"
+    r"\b(?:must|pinned|also (?:modify|update|change))\b|(?:\A|[.,;:] )(?:do not|don['’]t|never)\b"
     r"|\b(?:cannot|can['’]t)\b.*\b(?:because|since|due to|until)\b",
     re.IGNORECASE,
 )
 """What a comment warns of."""
+_REFUSES = re.compile(r"\bno (?:\w+ )?breaking changes (?:will|are)\b|\bnote that .* (?:is|are) not supported\b", re.I)
+"""What a note at the top of a README says that the project does not take or support."""
+_MANIFEST = re.compile(r"(?:[^/]+/)?Cargo\.toml|[^/]+\.gemspec|pyproject\.toml")
 _MADE = re.compile(
     r"\W*(?:this file (?:is|was) )?(?:auto(?:matically)?[ -]?)?(?:created|generated) (?:with|by|from)\b", re.I
 )
@@ -79,7 +83,7 @@ _TOPICS = tuple(map(_words, (
     r"tests?|change ?log|readme|dependenc\w+|configuration",
 )))  # fmt: skip
 """What the rules are about that a change fails on, the hardest first."""
-_PARTICULAR = re.compile(r"`|\d|(?<=[a-z,] )(?!PRs?\b|CI\b|I\b|I'|Git(?:Hub)?\b|URL|Pull|If\b)[A-Z][\w-]+")
+_PARTICULAR = re.compile(r"`|\d|[a-z]_[a-z]|(?<=[a-z,] )(?!PRs?\b|CI\b|I\b|I'|Git(?:Hub)?\b|URL|Pull|If\b)[A-Z][\w-]+")
 """A name, a number or code: a rule with one is about this project, not about any."""
 _NO_RULE = _words(
     r"conduct|thank\w*|welcome|(?:bug|issue) reports?|(?:an?|open|filing|reporting) issues?|feature requests?"
@@ -260,6 +264,10 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
             elif not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles)):
                 for text in _statements(section):
                     found.setdefault(text, (_rank(text), where))
+    readme = tree.readme() or ""
+    top = re.sub(r"^> ?(?:\[!\w+\])?", "", tree.text(readme)[:3000], flags=re.MULTILINE)
+    for text in (one for section in sections_of(top, readme, 3000) for one in section.paragraphs):
+        found |= {one: (len(_TOPICS), f"Written in `{readme}`.") for one in sentences(text) if _REFUSES.search(one)}
     for text, where in _comments(tree):
         found.setdefault(text, (max(_rank(text, _WARNS), 0), where))
     ranked = sorted((rank, place, text) for place, (text, (rank, _)) in enumerate(found.items()) if rank >= 0)
@@ -320,7 +328,7 @@ def _grouped(told: list[str]) -> Iterator[str]:
 
 def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
     """Yield what comments in settings of CI warn of, and that a file is generated, each with its place."""
-    for path, _ in ci_files(tree):
+    for path in [*(path for path, _ in ci_files(tree)), *filter(_MANIFEST.fullmatch, tree.files)]:
         for comment in comments_of(tree.text(path)):
             shown = cut(comment.below.replace("`", ""), 60)
             where = f"Written in `{path}`, above `{shown}`." if shown else f"Written in `{path}`."

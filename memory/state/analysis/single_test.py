@@ -44,9 +44,7 @@ _NO_TEST = re.compile(r"e2e|playwright|browser|\b(?:helpers?|fixtures?|support|s
 _TAKEN = re.compile(r"(?<=\s)[\"']?(?:\./)?([^\s\"'-][^\s\"'=]*(?:\*|\.[cm]?[jt]sx?))[\"']?(?=\s|\Z)")
 """A pattern, or a file, that a command names."""
 _REQUIRE = re.compile(r"(?<=\s)(?:--(?:require|import)|-r)[ =]\S+")
-_RUNNER = re.compile(
-    r"\b(Deno)\.test\b|(?:from|import|require\() ?[\"'](?:(bun|node):test|(vitest|ava|mocha|tape|tap|@playwright)\b)"
-)
+_RUNNER = re.compile(r"\b(Deno)\.test\b|(?:from|require\() ?[\"'](?:(bun|node):test|(vitest|ava|tape|@playwright)\b)")
 """What a test says of the program that runs it."""
 
 
