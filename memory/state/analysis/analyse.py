@@ -104,9 +104,8 @@ class _Repository:
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         guides = [path for path in tree.files if _GUIDE.fullmatch(path) and len(tree.text(path)) > _POINTER]
         by_name = {stem_of(path).lower(): path for path in reversed(guides)}
-        self.guides = sorted(by_name.values(), key=lambda path: ("releas" in path.lower(), path.count("/")))[
-            :_MOST_GUIDES
-        ]
+        guides = sorted(by_name.values(), key=lambda path: ("releas" in path.lower(), path.count("/")))
+        self.guides = guides[:_MOST_GUIDES]
         self.commands = commands_of(tree, self.projects)
         named = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
         self.validation = [one for one in named if one.kind != "build" or one.source.startswith("from")]
@@ -172,9 +171,8 @@ class _Repository:
         guides = (opening_of(sections_of(tree.text(path)), _SUMMARY, strict=True) for path in self.guides)
         said = said or [one for one in (plain(main.description) if main else "", *guides) if one][:1]
         if said:
-            return " ".join(
-                ended(one if one.startswith(self.name) or _NAMED.match(one) else capital(one)) for one in said
-            )
+            said = [one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said]
+            return " ".join(map(ended, said))
         if tree.sources():
             return f"A {' and '.join(tree.languages()[:2])} project; no file says what it is for."
         if any(map(is_document, tree.files)):
@@ -226,7 +224,9 @@ class _Repository:
         tree, main = self.tree, self.main
         others = [one.folder for project in self.projects for one in project.packages if one is not main and one.folder]
         own = [path for path in self.weight if is_in(path, [self.folder]) or not (self.folder or is_in(path, others))]
-        own = own if main is not None and own else list(self.weight)
+        private = [one.folder for project in self.projects for one in project.packages if one.private and one.folder]
+        public = [path for path in self.weight if not is_in(path, private)]
+        own = own if main is not None and own else public or list(self.weight)
         entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
         # A program beside the main one is none to begin with.
         entries = [path for path in entries if not re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)] or entries

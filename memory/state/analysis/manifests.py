@@ -35,17 +35,22 @@ _COMPUTED = re.compile(r"[#$]\{|\A(?:add (?:your|a)|todo)\b", re.IGNORECASE)
 """An expression such as `${version}`, or the words of a template: a value with one in it is not known."""
 _WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?|reactor)\Z", re.IGNORECASE)
 """Words such as `-monorepo` at the end of a name: they tell that it is a workspace, and are no part of the name."""
-_MOST_PACKAGES, _MOST_PATTERNS, _MANY, _FEW = 200, 200, 12, 4
+_NEEDED = re.compile(r"(?:^[ \t]*|[\"'])([\w@/-]+)(?:\.workspace)?[\"']?[ \t]*[:=]", re.MULTILINE)
+"""The keys of a manifest: among them are the names of the packages that it needs."""
+_MOST_PACKAGES, _MOST_PATTERNS, _MANY, _FEW, _GROUPS = 200, 200, 12, 4, 2
 
 
 @dataclass(slots=True)
 class Package:
-    """A package: its folder ("" is the root), name, description, and entry points (path and role)."""
+    """A package: its folder ("" is the root), name, description, entry points (path and role), and whether it is never
+    published.
+    """
 
     folder: str
     name: str
     description: str = ""
     entries: dict[str, str] = field(default_factory=dict)
+    private: bool = False
 
 
 @dataclass(slots=True)
@@ -149,9 +154,8 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
     for place, sentence in ecosystem.versions:
         start = sentence.partition("{")[0]
         if not any(one.startswith(start) for one in found.versions):
-            found.versions += _versions(
-                found, place, sentence, [*(one for each in folders for one in by_folder[each]), *tests]
-            )
+            paths = [one for each in folders for one in by_folder[each]]
+            found.versions += _versions(found, place, sentence, [*paths, *tests])
     for table in (found.value(path, place) for place in ecosystem.scripts for path in by_folder.get("", [])):
         for name, value in (table if isinstance(table, dict) else {}).items():
             steps = value if isinstance(value, list) else [value]  # Composer runs the steps of a list in turn.
@@ -161,18 +165,26 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
 
 
 def _versions(project: Project, place: Place, sentence: str, paths: list[str]) -> list[str]:
-    """Return the sentence with the version at a place of some manifests; with several, each with its folders."""
+    """Return the sentence with the version at a place of some manifests; with two, each with its folders.
+
+    Of more only that of the main package is told. Those of tests come last, where there is room for them.
+    """
     found: dict[str, list[str]] = {}
-    for path in paths:
+    for path in sorted(paths, key=is_test):
         # What it is built with may be in any part of a manifest.
         whole = place.findall(project.tree.text(path)) if isinstance(place, re.Pattern) else project.texts(path, place)
-        value = next(map(one_line, whole), "").partition(" #")[0].strip("\"' ")
-        if value and len(value) < 60 and "{" not in value:
+        value = next(map(one_line, whole), "").partition(" #")[0].strip("\"' ;").replace(";", ", ")
+        room = value in found or len(found) < _GROUPS or not is_test(path)
+        if value and len(value) < 60 and "{" not in value and room:
             found.setdefault(value, []).append(f"`{path.rpartition('/')[0] or '.'}`")
     if len(found) < 2:
         return [sentence.format(value) for value in found]
-    told = [f"{value} ({listed(list(dict.fromkeys(where)), _FEW)})" for value, where in found.items()]
-    return [sentence.format(listed(told, _FEW))]
+    told = [f"{value} ({listed(list(dict.fromkeys(where)), _GROUPS)})" for value, where in found.items()]
+    if len(found) > _GROUPS:
+        main = main_package(project.tree, project)
+        own = f"`{main.folder or '.'}`" if main is not None else ""
+        told = [f"{value} ({own})" for value, where in found.items() if own in where]
+    return [sentence.format(("; " if any(", " in one for one in found) else ", ").join(told))] if told else []
 
 
 def _members(project: Project, folders: list[str]) -> list[str]:
@@ -210,6 +222,8 @@ def _add(project: Project, folder: str, paths: list[str]) -> None:
     if not name or (folder and not description and not tree.sources(folder)):
         return
     package = Package(folder, name, description)
+    kept = [project.value(path, key) for key in ("private", "package.publish") for path in paths]
+    package.private = True in kept or False in kept[len(paths) :]
     project.packages.append(package)
     top, short = f"{folder}/".lstrip("/"), name.rpartition("/")[2]
     for place, path in product(ecosystem.tables, paths):
@@ -263,7 +277,8 @@ def main_package(tree: Tree, project: Project) -> Package | None:
     """Return the package that the project is about: the one at the root if it has entry points or sources of its own.
 
     Else it is the one whose README the README at the root is a link to. Without such a link, one that is named like the
-    project counts first, then one with a command, then one with many of the source files; None where all are alike.
+    project counts first, then one that is published, then one with a command, then one that others need, then one with
+    many of the source files; None where all are alike.
     """
     root, inner = project.root, [one for one in project.packages if one.folder and not is_helper(f"{one.folder}/")]
     own = [path for one in ("", *SOURCE_FOLDERS) for path in tree.folders.get(one, []) if tree.is_work(path)]
@@ -272,15 +287,20 @@ def main_package(tree: Tree, project: Project) -> Package | None:
     linked = tree.link(tree.readme()).rpartition("/")[0]
     whole = {whole_name(root.name if root is not None else "").lower(), tree.root.rpartition("/")[2].lower()}
 
-    def rank(package: Package) -> tuple[bool, bool, bool, int]:
+    paths = (path for one in inner for path in tree.folders.get(one.folder, []))
+    manifests = (path for path in paths if any(fnmatch(path, f"*/{one}") for one in project.ecosystem.manifests))
+    users = Counter(name for path in manifests for name in {*_NEEDED.findall(tree.text(path))})
+
+    def rank(package: Package) -> tuple[bool, bool, bool, bool, int, int]:
         short = package.name.lower().rpartition("/")[2]
         bare = re.sub(r"[\W_]", "", short)
         named = any(one == short or re.sub(r"[\W_]", "", one).endswith(bare) for one in whole)
         command = any(role.startswith("The command") for role in package.entries.values())
-        return package.folder == linked, named, command, len(tree.sources(package.folder))
+        size = len(tree.sources(package.folder))
+        return package.folder == linked, named, not package.private, command, users[package.name], size
 
-    best = max(inner, key=rank)
-    alike = not any(rank(best)[:3]) and len(inner) > _FEW and rank(best)[3] * 2 < len(tree.sources())
+    first, best = max(((rank(one), one) for one in inner), key=lambda each: each[0])
+    alike = not (any(first[:2]) or first[3]) and len(inner) > _FEW and first[-1] * 2 < len(tree.sources())
     return None if alike else best
 
 

@@ -195,7 +195,7 @@ HASHED = {"Python", "Ruby", "Shell", "Elixir", "PHP", "Perl", "R", "Julia", "Nim
 """The languages in which a number sign begins a comment."""
 DOCUMENTS = frozenset(("md", "markdown", "rst", "adoc", "asciidoc", "txt", "mdx", "tex", "org"))
 
-_TRACKED = ("!/.github/", "!/.circleci/", "!/.travis.yml")
+_TRACKED = ("!/.github/", "!/.circleci/", "!/.travis.yml", "!package.json")
 """What is read although a rule such as `.*` leaves it out: files that git tracks are not ignored."""
 NOT_OWN = (
     ".*/", "!.github/", "!.circleci/", "!.buildkite/", "!.ci/", "!.changeset/", "node_modules/", "bower_components/",
