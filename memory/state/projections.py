@@ -194,6 +194,8 @@ def _project_map(bundle: Bundle) -> list[str]:
     """Return what the project is, where to begin, its parts and commands; each path is told once."""
     project, parts = bundle["project"], bundle["projectMap"]
     modules, roles = ({one["path"]: one for one in parts[key]} for key in ("modules", "entrypoints"))
+    # The package that is the whole project is told above.
+    roles = {path: one for path, one in roles.items() if one["role"] != f"The package `{project['name']}`."}
     first, begin = parts["firstFilesToRead"], []
     for path in (one for one in first if not _DOCUMENT.search(one)):
         said = (roles.get(path, {}).get("role"), modules.get(path, {}).get("responsibility"))

@@ -240,9 +240,9 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
         ({f"pots/{name}/pubspec.yaml": f"name: {name}\ndescription: Pots\nenvironment:\n  sdk: {sdk}\n"
           for name, sdk in (("ash", "^3.4.0"), ("clay", "^3.4.0"), ("glaze", "^3.7.0 # new"))},
          ["Needs Dart ^3.4.0 (`pots/ash`, `pots/clay`), ^3.7.0 (`pots/glaze`)."]),
-        ({"kiln/kiln.csproj": "<TargetFramework>net8.0</TargetFramework>", "kiln/A.cs": "class A {}\n",
+        ({"kiln/kiln.csproj": "<TargetFrameworks>net472;net8.0</TargetFrameworks>", "kiln/A.cs": "class A {}\n",
           "Kiln.Tests/Kiln.Tests.csproj": "<TargetFramework>net9.0</TargetFramework>"},
-         ["Targets net8.0 (`kiln`), net9.0 (`Kiln.Tests`)."]),
+         ["Targets net472, net8.0 (`kiln`); net9.0 (`Kiln.Tests`)."]),
         ({"pom.xml": "<project/>", "A.java": "class A {}\n",
           "README.md": "# Kiln\n\n- Versions up to 1.3 require JDK 6\n- Versions 1.4 and above require JDK 8\n"},
          ["Needs JDK 8 (`README.md`: “Versions 1.4 and above require JDK 8”)."]),
@@ -561,6 +561,46 @@ def test_packages_of_a_workspace(place: Place, patterns: str) -> None:
         ("@pots/kiln", "The main package."), ("@pots/glaze", "The glaze of the pots.")
     ]  # fmt: skip
     assert bundle["projectMap"]["firstFilesToRead"] == ["packages/kiln/src/index.ts"]
+
+
+def test_the_main_package_is_no_private_helper(place: Place) -> None:
+    """The published one that others need is the main one, though git would ignore its manifest; it is read first."""
+    files = {"package.json": '{"name": "shop", "private": true, "workspaces": ["packages/*"]}'}
+    for name in ("shaking", "pots", "glaze"):
+        more = '"private": true, ' if name == "shaking" else ""
+        files[f"packages/{name}/package.json"] = f'{{"name": "{name}", {more}"dependencies": {{"pots": "1"}}}}'
+        files[f"packages/{name}/src/index.ts"] = "export {};\n"
+        files |= {f"packages/{name}/src/{number}.ts": "if (hot) fire();\n" for number in range(name != "pots" and 9)}
+    files["packages/pots/package.json"] = '{"name": "pots"}'
+    files["packages/pots/.gitignore"] = "**/package.json\n"
+    map_of = made(place, files)["projectMap"]
+    assert map_of["modules"][0] == {"name": "pots", "path": "packages/pots", "responsibility": "The main package."}
+    assert map_of["firstFilesToRead"] == ["packages/pots/src/index.ts"]
+
+
+@pytest.mark.parametrize(
+    ("files", "told", "not_told"),
+    [
+        ({f"{name}/{name}.{end}": text for name in "pqrsu" for end, text in
+          (("csproj", f"<TargetFramework>net{ord(name)}</TargetFramework>"), ("cs", "class A {}\n"))},
+         "Ecosystem: .NET", "Targets"),
+        ({"kiln.hpp": "#pragma once\n\n// This include is only needed for editors to find symbols\n#include \"a.h\"\n"},
+         "`kiln.hpp`", "only needed"),
+        ({"go.mod": "module example.org/kiln\n", "kiln.go": "package kiln\n"}, "- `kiln.go`\n", "The package"),
+        ({"Gemfile": "", "lib/kiln/a.rb": "x = 1\n", "lib/kiln/pots/b.rb": "x = 1\n", "lib/kiln/pots/c.rb": "x = 2\n",
+          "lib/kiln/d.rb": "x = 1\n", "lib/kiln/e.rb": "x = 1\n", **{f"lib/locales/{one}.yml": "" for one in "ab"}},
+         "- `lib/kiln`: `pots/`, `a`, `d`, `e`.\n", "`a`, `d`, `e`, `pots/`"),
+        ({"Gemfile": "", "lib/kiln/a.rb": "x = 1\n", **{f"lib/locales/{one}.yml": "" for one in "ab"}},
+         "- `lib/locales`: 2 `.yml` files.\n", "`b`"),
+    ],
+    ids=["many versions", "comment on an include", "the only package", "folders first", "locales"],
+)  # fmt: skip
+def test_the_map_leaves_out_what_says_nothing(place: Place, files: dict[str, str], told: str, not_told: str) -> None:
+    """Long lists of versions and comments about something else are left out; lists of names begin with folders."""
+    made(place, files)
+    page = place.read("docs/agent-memory/project-map.md").decode()
+    assert told in page, page
+    assert not_told not in page
 
 
 def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:

@@ -126,9 +126,9 @@ _LEGAL = re.compile(
 )
 _NO_DESCRIPTION = re.compile(
     r"\A(?:```|(?:import|include|const|see|do not|on|if|when|whether|how|there|we|raised|for|by|despite|although"
-    r"|example|usage|namespace|nocov|use the|this is the documentation|note|todo|fixme)\b|\w+ class\Z|[\w.]+ = "
-    r"|.*\b(?:Version \d|so we|that we)\b)|://| -- |\.\.\.|[:…]\Z|[@\\](?:ref|see|link|param|return)|\b\d\.\Z"
-    r"|\]\(|\]\[|\{@|::`",
+    r"|example|usage|namespace|nocov|use the|this (?:include|converter|is the documentation)|note|todo|fixme)\b"
+    r"|\w+ class\Z|[\w.]+ = |.*\b(?:Version \d|so we|that we|this one)\b)|://| -- |\.\.\.|[:…]\Z"
+    r"|[@\\](?:ref|see|link|param|return)|\b\d\.\Z|\]\(|\]\[|\{@|::`",
     re.IGNORECASE,
 )
 """What a sentence has that is none about the thing itself, or the rest of a mark."""
@@ -213,9 +213,8 @@ def comment_of(text: str, one: Declared, least: int = _LEAST) -> str:
         elif not bare.startswith(("@", "#[", "[", "template")):
             break
     inside = _INSIDE.match(text, one.start) if one.kind.startswith(("class", "def")) else None
-    return described("\n".join(above), least) or (
-        described(inside[1] or inside[2], least) if inside is not None else ""
-    )
+    within = described(inside[1] or inside[2], least) if inside is not None else ""
+    return described("\n".join(above), least) or within
 
 
 _PART = 3
@@ -243,10 +242,9 @@ def about(tree: Tree, path: str) -> str:
     # A function is what a file is about only where it is most of it.
     named = [one for one in outer if _is_like(one, file) and (one.is_type or sizes[one] > least)]
     shown = re.compile(_PUBLIC.get(language or "", ""))
-    types = [
-        one for one in outer if one.is_type and shown.search(one.before) and not _HIDDEN.match(one.before + one.name)
-    ]
-    types = [one for one in types if sizes[one] > least and not (language == "Go" and one.name[0].islower())]
+    types = [one for one in outer if one.is_type and shown.search(one.before) and sizes[one] > least]
+    types = [one for one in types if not _HIDDEN.match(one.before + one.name)]
+    types = [one for one in types if not (language == "Go" and one.name[0].islower())]
     largest = [] if named else sorted(types, key=lambda one: -sizes[one])[:1]
     for one in (*sorted(named, key=lambda one: one.short != file), *largest):
         if said := comment_of(text, one):

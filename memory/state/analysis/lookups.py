@@ -54,12 +54,8 @@ _RELEASE = re.compile(
     r"|(?:tasks|scripts?|tools?|bin|dev|etc)/[^/]*(?:release|publish)[^/]*|\.goreleaser\.ya?ml",
     re.IGNORECASE,
 )
-_ON_TAGS = re.compile(
-    r"^[ \t]+tags:|^[ \t]*release:\s*\n[ \t]+types:|startsWith\(github\.ref, 'refs/tags", re.MULTILINE
-)
-_BY_HAND = re.compile(
-    r"^on:\s*\[?workflow_dispatch\b\]?:?[ \t]*\n(?:(?: {4,}|[ \t]*#).*\n|[ \t]*\n)*(?=\w)", re.MULTILINE
-)
+_ON_TAGS = re.compile(r"(?m)^[ \t]+tags:|^[ \t]*release:\s*\n[ \t]+types:|startsWith\(github\.ref, 'refs/tags")
+_BY_HAND = re.compile(r"(?m)^on:\s*\[?workflow_dispatch\b\]?:?[ \t]*\n(?:(?: {4,}|[ \t]*#).*\n|[ \t]*\n)*(?=\w)")
 _REQUESTED = re.compile(r"^ +pull_request:\s*\n\s+branches:\s*(\[[^\]]*\]|(?:- .+\s*)+)", re.MULTILINE)
 """The branches to which the pull requests go that a workflow checks."""
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
@@ -134,9 +130,7 @@ class Lookups:
     def requirement(self, name: str) -> Iterator[Fact]:
         """Yield which version of a named package the manifests need."""
         between = r"(?:\[[^\]]*\])?['\"]?\s*(?:[:=,(]\s|[:(])?\s*(?:\{\s*version\s*=\s*)?['\"]?"
-        line = re.compile(
-            rf"(?i)^[^#\n]*?(?<![\w/.-]){re.escape(name)}{between}([~^<>=!]*\s*\d[^'\";)\n]*)", re.MULTILINE
-        )
+        line = re.compile(rf"(?im)^[^#\n]*?(?<![\w/.-]){re.escape(name)}{between}([~^<>=!]*\s*\d[^'\";)\n]*)")
         for _, path, _, _ in self._places():
             if found := line.search(self.tree.text(path)):
                 yield Fact(f"Needs {name} {found[1].strip()} (`{path}`).", path)

@@ -15,16 +15,17 @@ from memory.base.words import content_words, stem
 from .declarations import about, header
 from .documents import capital, ended, first_sentence, is_said, listed, opening_of, plain, sayings, sections_of
 from .manifests import Package, Project, main_package
-from .tree import SOURCE_FOLDERS, Tree, is_test, language_of, stem_of
+from .tree import SOURCE_FOLDERS, Tree, is_document, is_test, language_of, stem_of
 from .uses import Weight, reason
 
 MOST_MODULES, MOST_PACKAGES, MOST_AREAS = 14, 20, 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
 """The share of sources that makes a folder the main one, and that of one with a usual name such as `src`."""
 _TESTS = "Tests: "
-_DIRECT, _FLAT, _SHOWN, _MORE, _LIKE, _MOST_TESTS = 3, 8, 8, 4, 5, 3
+_DIRECT, _FLAT, _SHOWN, _MORE, _LIKE, _MOST_TESTS, _OUTER = 3, 8, 8, 4, 5, 3, 5
 """How many files make a folder a source folder, how many are told, how many names of what is in a folder, how many
-parts beside many packages, and how many names that begin alike are told as one.
+parts beside many packages, how many names that begin alike are told as one, how many folders of tests, and how many
+areas outside of the main source folder have room in any case.
 """
 _MOST_SAID = 260
 _Part = dict[str, str]
@@ -43,23 +44,23 @@ def parts_of(
     packages: dict[str, Package] = {}
     for project in projects:
         found = [one for one in project.packages if one.folder and tree.sources(one.folder)]
-        for one in sorted(found, key=lambda one: (one is not main, -_size(tree, one.folder))):
+        for one in sorted(found, key=lambda one: (one is not main, one.private, -_size(tree, one.folder))):
             packages.setdefault(one.folder, one)
     of_workspace = any(one.workspace.endswith("workspace") for one in projects)
     source, said_of = main_folder(tree, main, projects), sayings(tree)
     at_root = main is not None and not main.folder
     inner = _folders(tree, source, packages)
-    folders = [source, *inner, *packages] if at_root else [*packages, source, *inner]
-    around = [source.rpartition("/")[0]] if source else []
-    while around and around[-1]:
-        around.append(around[-1].rpartition("/")[0])
+    folders = [*list(packages)[: not at_root], source, *inner, *packages] if main else [*packages, source, *inner]
+    names = source.split("/")
+    around = ("/".join(names[:end]) for end in reversed(range(len(names))))
     for folder in around if source else ():
         # What holds a part is none itself.
         folders += [one for one in _folders(tree, folder, folders) if one not in folders]
     files = [path for path in weight if path.rpartition("/")[0] == source and path not in first]
     files = [path for path in files if path.rpartition("/")[2] not in _HEADS]
     modules, areas, told, entries = list[_Part](), list[_Part](), summary, main.entries if main is not None else {}
-    for path in dict.fromkeys(filter(None, [*folders, *first, *files])):
+    beside = sorted(filter(_BESIDE.match, tree.folders), reverse=True)
+    for path in dict.fromkeys(filter(None, [*folders, *first, *files, *beside])):
         package, is_file = packages.get(path), tree.has(path)
         said = _said_of(tree, path, package, said_of) if path in weight or not is_file else ""
         known = said.rstrip(".").lower() in told.lower() or (package is None and is_said(said, summary))
@@ -67,17 +68,17 @@ def parts_of(
             said = "The main package" if package is not None and package is main else ""
         told += f" {said}"
         said = said or (reason(weight, path) if path in first and path not in entries else "")
-        told_files = sum(one["path"] in files for one in modules)
         most = MOST_PACKAGES if package is not None else max(MOST_MODULES, len(packages) + _MORE)
-        room = told_files < _FLAT if path in files else len(modules) < most
+        room = sum(one["path"] in files for one in modules) < _FLAT if path in files else len(modules) < most
         name = package.name if package is not None else path.rpartition("/")[2]
         inside = "" if said or is_file else content_of(tree, path, weight)
         said = said or (f"The package `{name}`" if package is not None and of_workspace and not inside else "")
         if said and (room or path in first):
             modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
         elif inside:
-            tests = sum(one["note"].startswith(_TESTS) for one in areas)
-            if len(areas) < MOST_AREAS and not (inside.startswith(_TESTS) and tests >= _MOST_TESTS):
+            tests = sum(one["note"].startswith(_TESTS) for one in areas) if inside.startswith(_TESTS) else -1
+            within = package is None and tests < 0 and is_in(path, [source])
+            if len(areas) < MOST_AREAS - _OUTER * within and tests < _MOST_TESTS:
                 areas.append({"path": path, "note": inside})
     return modules, areas
 
@@ -86,9 +87,13 @@ def content_of(tree: Tree, folder: str, weight: dict[str, Weight]) -> str:
     """Return the names of the sources in a folder, those that begin alike as one, and of the folders in it; "" for one
     name that no test has.
     """
+    if _BESIDE.match(folder):
+        paths = [path for path in tree.below(folder) if is_document(path) or not re.search(r"docs?\Z", folder)]
+        ends = Counter(path.rpartition(".")[2] for path in paths).most_common(1)
+        return next((f"{count} `.{end}` files." for end, count in ends if count > 1), "")
     tests = is_test(f"{folder}/")
     paths = [path for path in tree.folders[folder] if language_of(path) and (tests or not is_test(path))]
-    inner = [one for one in tree.inner(folder) if _holds(tree, one)] if folder else []
+    inner = [one for one in tree.inner(folder) if _holds(tree, one) or _BESIDE.match(one)] if folder else []
     source = [one for one in inner if one.rpartition("/")[2].lower() in (*SOURCE_FOLDERS, "main") or len(inner) == 1]
     if source and len(paths) < _DIRECT and not (tests or (paths and len(inner) == 1)):
         return content_of(tree, source[0], weight)
@@ -97,8 +102,8 @@ def content_of(tree: Tree, folder: str, weight: dict[str, Weight]) -> str:
     begins = Counter(begin[0] for file in files if (begin := re.match(r"[A-Za-z]{2,}[-_.](?=.*\.)", file)))
     many = [begin for begin, count in begins.most_common() if count >= _LIKE]
     names = [f"`{begin}*` ({begins[begin]} files)" for begin in many]
-    names += dict.fromkeys(f"`{stem_of(file)}`" for file in files if not file.startswith(tuple(many) or "\0"))
     names += [f"`{one.rpartition('/')[2]}/`" for one in inner]
+    names += dict.fromkeys(f"`{stem_of(file)}`" for file in files if not file.startswith(tuple(many) or "\0"))
     return f"{_TESTS * tests}{listed(names, _SHOWN // 2 if tests else _SHOWN)}." if tests or len(names) > 1 else ""
 
 
@@ -181,6 +186,9 @@ _NO_PART = re.compile(
     re.IGNORECASE,
 )
 """The folders of documentation, of data of tests, and of what is put together from elsewhere."""
+
+_BESIDE = re.compile(r"(?:[^/]+/){0,2}(?:locales?|translations|docs?)\Z")
+"""The folders that count although they may have no sources."""
 
 
 def _holds(tree: Tree, folder: str) -> bool:
