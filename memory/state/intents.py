@@ -32,7 +32,8 @@ def _intent(form: str, *topics: str, mode: Mode = "answer") -> Intent:
 RUNTIMES = {
     r"python|cpython|pypy": "python", r"node(?:\.?js)?": "node", r"jdks?|jre|jvm|java": "java", r"msrv|rustc?": "rust",
     r"edition": "edition", r"golang|go": "go", r"c\+\+|cpp|cxx": r"c\+\+", r"php": "php", r"ruby": "ruby",
-    r"elixir": "elixir", r"swift": "swift", r"\.net|dotnet|target framework": "targets", r"cmake": "cmake",
+    r"elixir": "elixir", r"swift": "swift", r"(?:\.net|dotnet) sdk": "sdk",
+    r"\.net|dotnet|target framework": r"targets|\.net", r"cmake": "cmake",
     r"typescript": "typescript", r"kotlin": "kotlin", r"scala": "scala", r"deno": "deno", r"bun": "bun",
     r"gradle": "gradle", r"maven": "maven", r"bazel": "bazel", r"otp|erlang": "otp", r"perl": "perl",
     r"c(?= standard)": r"\bc(?=\d)",
@@ -40,7 +41,7 @@ RUNTIMES = {
 """The languages and tools of which a version may be needed, each with the word for it in the facts."""
 RUNTIME = rf"(?<!\w)(?:{'|'.join(RUNTIMES)})(?!\w)"
 _NEEDS = r"\b(?:versions?|standards?|editions?|releases?|needs?|needed|required?|requires|supports?|supported)\b"
-_REGISTRY = r"(?:.*\b(?:to|on) (?:the )?(?:npm|pypi|crates\.io|rubygems|maven central|packagist|nuget|github)\b)?"
+_REGISTRY = r"\b(?:to|on) (?:the )?(?:npm|pypi|crates\.io|rubygems|maven central|packagist|nuget|github)\b"
 INTENTS = (
     _intent(r"\bnext\b(?! release)|\bto-?dos?\b|follow.?ups?|what (?:remains|now)\b|left to do|open (?:work|tasks?)"
             r"|\broadmap\b|\b(?:plans?|planned)\b", "step", "suggested action", mode="next"),
@@ -59,6 +60,7 @@ INTENTS = (
             "validation"),
     _intent(r"\b(?:one|single|individual|specific|particular|just an?|only an?|a) (?:unit )?tests?\b(?! (?:suite|run))"
             r"|\btests? by (?:its )?name\b", *SINGLE),
+    _intent(r"\bwhere\b.*\b(?:docs|documentation)\b(?: (?:web)?(?:sites?|pages?))?", "documentation"),
     _intent(r"\b(?:where|folder|directory)\b.*\b(?:tests?|specs?)\b|\bare there (?:any )?tests\b"
             r"|\b(?:tests?|specs?) (?:folder|director|files?|locat|live|kept)\w*", "tests"),
     _intent(r"\btest(?:s|ing|ed)?\b|\bspecs\b", "test", "parts tested", "before tests"),
@@ -76,7 +78,7 @@ INTENTS = (
             r"|\b(?:need|requir|support|minim|oldest)\w*\b.*\bversions?\b", *NEEDED),
     _intent(rf"\A(?!.*{RUNTIME})(?=.*\b(?:versions?|release|tag)\b)"
             r"(?:(?=.*\b(?:which|what|current|latest|newest|last|own)\b)|version)", "own version"),
-    _intent(rf"\b(?:releas(?:e|es|ed|ing)|publish\w*|deploy\w*|ship(?:ped|ping)?)\b{_REGISTRY}", "release"),
+    _intent(rf"\b(?:releas(?:e|es|ed|ing)|publish\w*|deploy\w*|ship(?:ped|ping)?)\b|{_REGISTRY}", "release"),
     _intent(r"\bpackage manager\b", "package manager"),
     _intent(r"\bworkspace manager\b|\bmono-?repo\b", "workspace"),
     _intent(r"\b(?:dependenc\w+|depends?|third.party|requirements?)\b|\blibraries\b.*\buse", "dependencies"),
@@ -107,6 +109,7 @@ NEUTRAL = frozenset(
     newest last minimum required requires require supported supports support version versions whole full entire
     recommended first main present standard standards edition gem crate jar plugin framework workspace release
     releases tag new build built building compile high low old oldest lowest many much only all allowed always ever
+    accept accepted pin pinned sdk backend least
     really without before after instead every each auto automatically known recorded made done one happens happened
     long look like want begin know mean means there any myself yourself itself computed calculated handled performed
     """.split()  # noqa: SIM905
@@ -166,7 +169,7 @@ _FORMS = tuple(
 """The forms of questions, each with the words by which a sentence answers it."""
 
 
-_FITTING, _VERDICT, _OTHER_FORM, _PROSE = 1.25, 1.5, 0.75, 0.6
+_FITTING, _VERDICT, _REFUSAL, _OTHER_FORM, _PROSE = 1.25, 1.5, 2.5, 0.75, 0.6
 """The weight of a sentence in the form that is asked for, of one that allows or forbids, of a command where none is
 asked for, of a sentence where a command is.
 """
@@ -176,6 +179,12 @@ _ALLOWS = re.compile(
     r"|\b(?:do not|don['’]t|must not|cannot|never|only)\b",
     re.IGNORECASE,
 )
+_REFUSES = re.compile(
+    r"\b(?:stop|no longer|not(?: currently)?) accepting\b|\bno (?:\w+ ){1,3}(?:will be|are) accepted\b|\bnot planned\b",
+    re.IGNORECASE,
+)
+_TARGET = re.compile(r"`[^`]+`: (?:Run|Build|Create)s?\b")
+"""What a list says of a target."""
 _VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
 _OF_GUIDES = ("need", "pull", "request", "requests", "submit", "submitting", "send", "open", "commit", "propose")
 _NEED = re.compile(r"\bwh(?:at|ich)\b.*\b(?:needs?|needed|requires?|required|prerequisites?|depends?)\b", re.IGNORECASE)
@@ -244,13 +253,13 @@ class Asked:
     def fits(self, said: str, is_command: bool) -> float:
         """Return how well the form of a text, or of a command, fits that of the question; 0 for not at all."""
         if self.is_how:
-            return _FITTING if is_command else 1.0 if runs(said) else _PROSE
+            return _FITTING if is_command else 1.0 if runs(said) or _TARGET.search(said) else _PROSE
         if (is_command and _NO_COMMAND_ASKED.match(self.text)) or (self.is_where and not _A_PLACE.search(said)):
             return 0.0
         form = next((form for asked, form in _FORMS if asked.search(self.text)), None)
         other = is_command and not self.text.lower().startswith("how ")
         if _MAY.search(self.text) and not is_command:
-            return _VERDICT if _ALLOWS.search(said) else 1.0
+            return _REFUSAL if _REFUSES.search(said) else _VERDICT if _ALLOWS.search(said) else 1.0
         fits = self.is_of_command(said) or (form is not None and form.search(said))
         return (_OTHER_FORM if other else 1.0) * (_FITTING if fits else 1.0)
 
@@ -267,7 +276,9 @@ def spelled(text: str) -> str:
     text = re.sub(r"(?i)\bbump", "update", text)
     text = re.sub(r"(?i)\bjdks?\b", "java", text)
     text = re.sub(r"(?i)\balso (?:modify|edit|adjust|update)\b", "else change", text)
-    text = re.sub(r"(?i)\b(?:prerequisites?|requirements?|requires?|required|needed|needs|depends on)\b", "need", text)
+    text = re.sub(
+        r"(?i)\b(?:need to install|prerequisites?|require(?:s|d|ments?)?|needed|needs|depends on)\b", "need", text
+    )
     return re.sub(r"(?i)\blicenc", "licens", text)
 
 

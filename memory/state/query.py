@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import groupby, takewhile
+from itertools import groupby, islice, takewhile
 
 from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
@@ -22,7 +22,7 @@ from .analysis.tree import folded_name, is_document, stem_of
 from .evidence import MAPPED, NOTHING_SAID, Hit, Item, answering, best_of, items_of, looked_up, words_of
 from .files.model import Json
 from .files.reading import StateFiles
-from .intents import COMMANDS, MODES, NEEDED, Asked, Intent, Mode, mode_of, runs, says_little
+from .intents import COMMANDS, MODES, NEEDED, Asked, Intent, Mode, mode_of, runs, says_little, spelled
 
 QUERY_SCOPES = ("state", "history", "all")
 MOST = 8
@@ -121,6 +121,11 @@ class _Question:
             plain = not asked.version and (not meant or any(not asked.rest(one) for one in meant[:1]))
             found = found or ([(one, 1.0, ()) for one in self._on(list(topics))] if plain else [])
         elif found:
+            if "(usual)" in found[0][0].said and meant[0].topics == intents.SINGLE:
+                # What a section on it says is better than what is usual.
+                facts = (one for one in self.lookups.passages() if meant[0].form.search(one.title.rpartition("\n")[2]))
+                items = (looked_up(one, "command") for one in facts if runs(one.said) and one.said.endswith("`"))
+                found = [*((one, 1.0, ()) for one in islice(items, 2)), *found]
             found = [*(hit for hit in told[:3] if self._is_better(hit, found[0][0])), *found]
         elif not told and self.of_now:
             found = self._named(near=True) if asked.is_about else []
@@ -133,8 +138,16 @@ class _Question:
 
     @cached_property
     def _told(self) -> list[Hit]:
-        """What says most of the question."""
-        return best_of(answering(self.items, self.lookups.passages() if self.of_now else (), self.asked), self.asked)
+        """What says most of the question; a whole list where that is told by the line that leads to it."""
+        items = answering(self.items, self.lookups.passages() if self.of_now else (), self.asked)
+        hits = best_of(items, self.asked)
+        for item, score, words in hits[:1]:
+            lead = item.said.partition(": ")[0]
+            had = {stem(one) for one in words} <= _stems(spelled(f"{lead} {item.title} {words_of(item.file)}"))
+            lists = (one for one in items if had and one.topic == "list" and one.file == item.file)
+            whole = next((one for one in lists if one.said.startswith(f"{lead}: ")), item)
+            hits = [(whole, score, words), *(hit for hit in hits if hit[0] is not whole)]
+        return hits
 
     def _facts(self, meant: Sequence[Intent], mode: Mode) -> list[Hit]:
         """Return what a name in code means, else what a version changed, else the facts of the first intent that has

@@ -831,9 +831,14 @@ def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
         "You must never touch:\n\n- the oven\n- `fire.c`\n\n"
         "You must burn:\n\n- `ash` for\n\nUseful are:\n\n- what must be in `a`\n",
         ".github/pull_request_template.md": "<!--\nWe do not accept pots made by AI.\n-->\n\n- [ ] I have read it\n",
-        "README.md": README + "\nNever eat `clay`.\n\n## Contributing\n\nYou must sign the CLA.\n",
+        "README.md": README + "\nNever eat `clay`.\n\n## Contributing\n\nYou must sign the CLA.\n"
+        "We are not accepting new ovens. Always test a new oven in `fire`.\n",
+        "AGENTS.md": "The colour is read from `a/b.c`. Do not edit the colour in `c.d`.\n",
     }
     found = made(place, files)["gotchas"]
+    assert found[0]["title"] == "We are not accepting new ovens"
+    assert "The colour is read from `a/b.c`. Do not edit the colour in `c.d`." in [one["correctPath"] for one in found]
+    found = [one for one in found[1:] if "AGENTS" not in one["cause"]]
     assert [one["title"] for one in found] == [
         "Send a pull request to the 4.x branch", "You must sign the CLA", "We do not accept pots made by AI",
         "Files must start with the following header: `// By potters…`", "Always fire at `high`",

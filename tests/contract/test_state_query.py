@@ -48,6 +48,8 @@ def shop(project: Place) -> Place:  # noqa: F811
         "[tool.coverage.report]\nfail_under = 90\n",
     )
     project.write("uv.lock", "version = 1\n")
+    project.write("global.json", '{"sdk": {"version": "9.0.1"}}')
+    project.write("website/index.md", "# Tea\n")
     project.write("shop/__init__.py", '"""The shop."""\n')
     project.write("shop/cli.py", '"""The command line."""\ndef main(): ...\n')
     project.write("shop/carts.py", 'class CartStore:\n    """Keeps the carts of customers until they pay."""\n')
@@ -57,7 +59,9 @@ def shop(project: Place) -> Place:  # noqa: F811
         "CONTRIBUTING.md",
         "# Contributing\n\nPull requests go to the [develop][1] branch.\n\n[1]: https://example.org\n\n```\n"
         "# Run the integration tests\nmake integration\n```\n\n"
-        "## Scope\n\nWe do not accept:\n\n- New payment providers.\n",
+        "## Scope\n\nWe do not accept:\n\n- New payment providers.\n\n## A single test\n\n"
+        "```sh\n./tea-test NAME\n```\n\n## Kitchen\n\nOn a boat you need:\n\n- Gas\n- A pan to boil water in\n\n"
+        "New cakes are not planned, tell us why.\n\nBefore you brew the tea...\n\n* Did you wash it?\n* Is it hot?\n",
     )
     project.write("CHANGELOG.md", CHANGES)
     notes = "Project: shop\n\n2.1.0 (not yet released)\n\n#12: Tea is hot\n#13: Cups are blue\n\n2.0 (today)\n"
@@ -88,7 +92,12 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("what version is this", "The version is 2.3 (`pyproject.toml`)"),
         ("which Flask version is required", "Needs flask >=3 (`pyproject.toml`)"),
         ("what does it depend on", "Depends on `flask`"),
-        ("how do I run just one test", "`uv run pytest tests/test_shop.py -k name`"),
+        ("how do I run just one test", "`./tea-test NAME`"),
+        ("what do I need on a boat", "On a boat you need: Gas; A pan"),
+        ("what must I do before I brew the tea", "Did you wash it?; Is it hot?"),
+        ("are new cakes accepted", "not planned"),
+        ("which .NET SDK is pinned", ".NET SDK 9.0.1 (`global.json`)"),
+        ("where is the documentation site", "is in `website`"),
         ("which licence", "`LICENSE` begins with “MIT License”."),
         ("how is it released", "`.github/workflows/publish.yml`"),
         ("to which branch do I send a PR", "go to the develop branch"),

@@ -63,6 +63,11 @@ _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?:
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+|#\d+: ")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
 _FRAGMENTS = re.compile(r"(?:docs?/)?(?:change(?:log|s)(?:\.d)?|newsfragments|\.change(?:set|s))", re.IGNORECASE)
+_PINNED = (
+    ("global.json", "Is built with the .NET SDK ", r'"sdk":\s*\{\s*"version":\s*"([\w.-]+)'),
+    ("CMakeLists.txt", "Needs C++", r"\bCMAKE_CXX_STANDARD\s+(\d\d)\b"),
+)
+_DOCS = re.compile(r"(?:(?:packages|apps)/)?(?:docs?|documentation|website|site|book)", re.IGNORECASE)
 _CREDIT = re.compile(r" (?:by @\S+ )?in https?://\S+")
 _CHANGES = re.compile(
     r"(?:docs/)?(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b[^/]*\Z|release-?notes/version[^/]*\Z",
@@ -173,6 +178,16 @@ class Lookups:
             many = plural(count, "file")
             where = f"in `{folder}` ({many})" if folder else f"beside the sources ({many}), such as `{first}`"
             yield Fact(f"The tests are {where}.", first)
+
+    def _documentation(self) -> Iterator[Fact]:
+        folders = [one for one in self.tree.folders if _DOCS.fullmatch(one)]
+        for folder in sorted(folders, key=lambda one: one.count("/"))[:1]:
+            yield Fact(f"The documentation is in `{folder}`.", folder)
+
+    def _needed_version(self) -> Iterator[Fact]:
+        for path, said, form in _PINNED:
+            if found := re.search(form, self.tree.text(path)):
+                yield Fact(f"{said}{found[1]} (`{path}`).", path)
 
     def _commits(self) -> Iterator[Fact]:
         work = recent_work(self._root, 30)

@@ -42,6 +42,8 @@ _FOR_WORK = re.compile(
     re.IGNORECASE,
 )
 _MOST_DOCUMENTS, _MOST_LINES, _LONGEST, _LEAD, _MOST_REFERENCES = 150, 3000, 600, 140, 500
+_LEADS = (":", "...", "…")
+"""The ends of a line that leads to a list."""
 _HEADING = re.compile(r"(#{1,6}|={1,4})[ \t]+(\S.*?)[ \t#=]*$")
 _RULER = re.compile(r"([=~^*+`\"'#.-])\1{2,}[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*\{?[ \t]*(\w*)")
@@ -115,7 +117,7 @@ class _Block(NamedTuple):
 def _blocks(lines: list[str]) -> Iterator[_Block]:
     titles: dict[int, str] = {}
     open_: _Block | None = None
-    fenced = False
+    fenced = listed = False
     for number, line in enumerate([*(re.sub(r"^> ?", "", one) for one in lines), ""], 1):
         title = "\n".join(titles.values())
         fence = _FENCE.match(line)
@@ -134,8 +136,11 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
         heading = _HEADING.match(line)
         ruled = line.strip() and len(line) < 80 and _RULER.match(below) and open_ is None and not line.startswith("|")
         kind = "item" if _ITEM.match(line) else "row" if line.startswith("|") else "paragraph"
+        within = listed and line[:1] in " \t"
         if re.match(r"(?: {4}|\t)\S", line) and (open_ is None or open_.kind == "code"):
-            kind = "code"
+            # What is as far in as the text of an item may be the next line or list of that.
+            kind = kind if within and (kind == "item" or line.rstrip().endswith(":")) else "code"
+        listed = kind == "item" or within or (listed and not line.strip())
         if heading or ruled or not line.strip() or _RULER.match(line) or _NOISE.match(line) or kind == "row":
             yield from [open_] if open_ else []
             open_ = None
@@ -157,7 +162,8 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
     """Yield the sentences, the items with the line that leads to them, the rows, and the commands of a document."""
     lead = above = heading = ""
     items: list[tuple[str, _Block]] = []
-    for block in _blocks(_without_references(text).split("\n")[:_MOST_LINES]):
+    blocks = _blocks(_without_references(text).split("\n")[:_MOST_LINES])
+    for block in (*blocks, _Block("end", "", 0, [])):
         if block.kind == "item":
             said = plain(" ".join([_ITEM.sub("", block.lines[0], count=1), *map(str.strip, block.lines[1:])]))
             yield from _of_prose(said, lead, block, path)
@@ -168,7 +174,7 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
             yield from _of_code(block, above, path)
             lead = ""
             continue
-        if about := lead.rstrip(":") if lead.endswith(":") else heading:
+        if about := lead.rstrip(":.…") if lead.endswith(_LEADS) else heading:
             yield from _of_list(about, items, path)
         items = []
         if block.kind == "heading":
@@ -210,10 +216,10 @@ def _of_prose(text: str, lead: str, block: _Block, path: str) -> Iterator[Fact]:
             told[-1] += f" {one}"
         else:
             told.append(one)
-    if told and lead.endswith(":"):
+    if told and lead.endswith(_LEADS):
         told[0] = f"{lead} {told[0]}"
     for one in told:
-        if len(one.split()) > 3 and len(one) <= _LONGEST and not one.endswith(("?", ":")):
+        if len(one.split()) > 3 and len(one) <= _LONGEST and not one.endswith(("?", *_LEADS)):
             yield Fact(one, path, block.title, block.line)
 
 
@@ -223,7 +229,7 @@ def _of_code(block: _Block, above: str, path: str) -> Iterator[Fact]:
     lead = next(iter(sentences(above)[-1:]), "")
     comment, first = lead if len(lead) <= _LEAD else "", 0
     for number, line in enumerate([*block.lines, ""], block.line):
-        bare = re.sub(r"^[ \t]*[$>%][ \t]+", "", line).strip()
+        bare = re.sub(r"^`([^`]+)`$", r"\1", re.sub(r"^[ \t]*[$>%][ \t]+", "", line).strip())
         if commands and commands[-1].endswith("\\"):
             commands[-1] = commands[-1].rstrip(" \\") + f" {bare}"
             continue

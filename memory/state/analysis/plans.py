@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memory.base.words import content_words, stem
 from memory.state.files.model import NOT_SAID
 
 from .ci import ci_files, comments_of
@@ -65,6 +66,13 @@ _WARNS = re.compile(
 """What a comment warns of."""
 _REFUSES = re.compile(r"\bno (?:\w+ )?breaking changes (?:will|are)\b|\bnote that .* (?:is|are) not supported\b", re.I)
 """What a note at the top of a README says that the project does not take or support."""
+_POLICY = re.compile(
+    r"\bin maintenance(?:[- ]only)? mode\b|\bnew (?:\w+ )?features (?:are|will) not\b|\baccepted \W?help wanted\b"
+    r"|\b(?:never|do not|don['’]t) (?:bump|change|edit|update) the (?:\w+ )?version\b"
+    r"|\b(?:we|team|projects?|maintainers|repo\w*)\b.{0,40}?\b(?:stop|no longer|not(?: currently)?) accept(?:ing)?\b"
+    r"(.{0,40}?\b(?:new \w+|features|contributions|pull requests|patches)\b.{0,80})", re.IGNORECASE)  # fmt: skip
+"""What the project says that it does not take: it comes before all rules on how a change is made."""
+_FORBIDS = re.compile(r"(?:please )?(?:do not|don['’]t|never)\b", re.IGNORECASE)
 _MANIFEST = re.compile(r"(?:[^/]+/)?Cargo\.toml|[^/]+\.gemspec|pyproject\.toml")
 _MADE = re.compile(
     r"\W*(?:this file (?:is|was) )?(?:auto(?:matically)?[ -]?)?(?:created|generated) (?:with|by|from)\b", re.I
@@ -133,7 +141,7 @@ _CREDIT = re.compile(
 """The number of a change and who made it, at the end."""
 _NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
-_FEWEST, _SIGNED = 4, 1
+_FEWEST, _SIGNED, _LAST = 4, 2, len(_TOPICS) + 1
 
 
 class Unreleased(NamedTuple):
@@ -258,25 +266,37 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
         for section in sections:
             titles = " / ".join(section.titles)
             where = f"Written in `{path}`, “{section.title}”." if section.title else f"Written in `{path}`."
+            told = (*section.paragraphs, *(item.text for item in section.items))
+            found |= {text: (0, where) for text in map(_policy, told) if text}
             if _TRAPS.search(f"{name} / {titles}"):
-                texts = [*section.paragraphs, *(item.text for item in section.items)]
-                found |= {text: (len(_TOPICS), where) for text in map(_trap, texts) if text}
+                found |= {text: (_LAST, where) for text in map(_trap, told) if text}
             elif not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles)):
                 for text in _statements(section):
                     found.setdefault(text, (_rank(text), where))
     readme = tree.readme() or ""
     top = re.sub(r"^> ?(?:\[!\w+\])?", "", tree.text(readme)[:3000], flags=re.MULTILINE)
     for text in (one for section in sections_of(top, readme, 3000) for one in section.paragraphs):
-        found |= {one: (len(_TOPICS), f"Written in `{readme}`.") for one in sentences(text) if _REFUSES.search(one)}
+        found |= {one: (_LAST, f"Written in `{readme}`.") for one in sentences(text) if _REFUSES.search(one)}
     for text, where in _comments(tree):
-        found.setdefault(text, (max(_rank(text, _WARNS), 0), where))
+        found.setdefault(text, (max(_rank(text, _WARNS), 1), where))
     ranked = sorted((rank, place, text) for place, (text, (rank, _)) in enumerate(found.items()) if rank >= 0)
+    refused = {stem(word) for text in found for part in _POLICY.findall(text) for word in content_words(part)}
     chosen: dict[str, int] = {}
     for rank, _, text in ranked:
+        # How to add what is refused is no rule.
+        if rank and any(stem(word) in refused for word in re.findall(r"\bnew (\w+)", text.lower())):
+            continue
         # One sentence is enough to say that something is to be signed.
         if not (rank == _SIGNED and rank in chosen.values()) and not any(is_said(text, one) for one in chosen):
             chosen[text] = rank
     return [_gotcha(text, found[text][1]) for text in list(chosen)[:MOST_GOTCHAS]]
+
+
+def _policy(text: str) -> str:
+    """Return what a paragraph or item says that the project does not take, with what follows; "" for nothing."""
+    told = sentences(text)
+    place = next((place for place, one in enumerate(told) if _POLICY.search(one)), len(told))
+    return some_sentences(" ".join(told[place : place + 3]), _TEXT)
 
 
 def _trap(text: str) -> str:
@@ -287,13 +307,13 @@ def _trap(text: str) -> str:
 
 
 def _rank(text: str, demands: re.Pattern[str] = _HARD) -> int:
-    """Return the place of a rule that a change can fail on, the hardest first; -1 for a text that is none."""
+    """Return the place of a rule that a change can fail on, the hardest first from 1 on; -1 for a text that is none."""
     plainly = "://" not in text and "<" not in text and text.count("`") % 2 == 0 and not text.endswith(("?", ":"))
     plainly = plainly and bool(sentences(text)) and text.count("(") == text.count(")") and not _LEANS.match(text)
     if not plainly or demands.search(text) is None or _NO_RULE.search(text):
         return -1
-    other = len(_TOPICS) if _PARTICULAR.search(text[1:]) else -1
-    return next((place for place, topic in enumerate(_TOPICS) if topic.search(text)), other)
+    other = _LAST if _PARTICULAR.search(text[1:]) else -1
+    return next((place for place, topic in enumerate(_TOPICS, 1) if topic.search(text)), other)
 
 
 def _statements(section: Section) -> Iterator[str]:
@@ -319,11 +339,23 @@ def _statements(section: Section) -> Iterator[str]:
 
 
 def _grouped(told: list[str]) -> Iterator[str]:
-    """Yield sentences, each with those after it that mean nothing without it."""
+    """Yield sentences, each with those after it that mean nothing without it.
+
+    What forbids something is told with the sentence beside it on the same thing, which says where that is done.
+    """
     for place, one in enumerate(told):
         if not _LEANS.match(one):
             end = next((at for at in range(place + 1, len(told)) if not _LEANS.match(told[at])), len(told))
-            yield some_sentences(" ".join(told[place:end]), _TEXT)
+            end += end < len(told) and _completes(told[end], one)
+            start = place - (place > 0 and _completes(told[place - 1], one))
+            yield some_sentences(" ".join(told[start:end]), _TEXT)
+
+
+def _completes(text: str, rule: str) -> bool:
+    """Return whether a sentence names the place of what a rule forbids elsewhere."""
+    shared = {*content_words(text)} & {*content_words(re.sub(r"`[^`]*`", "", rule))}
+    says = _FORBIDS.match(rule) and re.search(r"`[^`\s]+[./]\w", text) and not _HARD.search(text)
+    return bool(says and shared)
 
 
 def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -345,7 +377,8 @@ def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
 def _gotcha(text: str, where: str) -> dict[str, str]:
     """Return the entry of a text, whose title is the sentence that demands something."""
     told = sentences(text) or [text]
-    rule = next((one for one in told if _HARD.search(one) and not _LEANS.match(one)), told[0])
+    rules = (one for one in told if _HARD.search(one) and not _LEANS.match(one))
+    rule = told[0] if _POLICY.search(told[0]) else next(rules, told[0])
     title = _short(capital(rule.rstrip(".")))
     said = NOT_SAID if title == text.rstrip(".") else ended(text)
     return {"title": title, "symptom": NOT_SAID, "cause": where, "correctPath": said}
