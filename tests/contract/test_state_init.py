@@ -246,10 +246,26 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
         ({"pom.xml": "<project/>", "A.java": "class A {}\n",
           "README.md": "# Kiln\n\n- Versions up to 1.3 require JDK 6\n- Versions 1.4 and above require JDK 8\n"},
          ["Needs JDK 8 (`README.md`: “Versions 1.4 and above require JDK 8”)."]),
+        ({"CMakeLists.txt": "project(kiln)\n", "kiln.cpp": "int main() {}\n", "AGENTS.md": "# A\n\n```bash\ncmake "
+          "--preset dev\ncmake --build --preset dev\nctest --preset dev\nctest --preset dev -R Ash\n```\n",
+          ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: ctest --test-dir build -L Packaging\n"},
+         ["Test: `ctest --preset dev` (from `AGENTS.md`).", "Build: `cmake --build --preset dev` (from `AGENTS.md`).",
+          "Single test: `ctest --preset dev -R Ash` (from `AGENTS.md`)."]),
+        ({"Cargo.toml": '[package]\nname = "kiln"\n', "src/lib.rs": "x\n", ".github/workflows/ci.yml":
+          "jobs:\n  a:\n    steps:\n    - run: cargo test --locked\n    - run: cargo test --features ash\n"
+          "      env:\n        RUSTFLAGS: --cfg kiln\n"},
+         ["Test: `cargo test` (from `.github/workflows/ci.yml`).",
+          'CI also runs `RUSTFLAGS="--cfg kiln" cargo test --features ash` (from `.github/workflows/ci.yml`).']),
+        ({"kiln.csproj": "<Project/>", "build": "true\n",
+          "BUILDING.md": "# B\n\n1. This command will build the code and run all tests:\n\n    `./build`\n"},
+         ["Test: `./build` (from `BUILDING.md`).", "Build: `./build` (from `BUILDING.md`)."]),
+        ({"package.json": NODE % '"test": "mocha"', "kiln.py": "x = 1\n", "CONTRIBUTING.md": "# C\n\n    $ uv venv\n"
+          "    $ uv pip install -e .\n    $ uv run pytest\n\nor\n\n```sh\nuv run mkdocs build\n```\n"},
+         ["From `CONTRIBUTING.md`, “C”: `uv venv`, `uv pip install -e .`, `uv run pytest`, `uv run mkdocs build`."]),
     ],
     ids=["CI", "lock file", "guide", "usual", "lines of one step", "CMake", "Go modules", "enforcer",
          "analysis in CI", "ignored by git", "Cargo", "Swift", "Maven", "Volta", "packages", "tests of .NET",
-         "README"],
+         "README", "presets", "variables of a step", "all in one", "order"],
 )  # fmt: skip
 def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, str], notes: list[str]) -> None:
     """The set-up step, the settings that run tests, and modules of their own are told."""

@@ -44,6 +44,9 @@ _MOVED = (
 _ENV = re.compile(r"\$\{\{ *(?:env|matrix)\.([\w-]+) *\}\}|\$\{?([A-Z]\w*)\}?")
 _WORKSPACE = re.compile(r"\$\{\{ *(?:github\.workspace|runner\.workspace) *\}\}(/?)|\$GITHUB_WORKSPACE\b(/?)")
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
+_LOCKS = ("Cargo.lock", "uv.lock", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "pixi.lock")
+_LOCKED = re.compile(r" --(?:locked|frozen|frozen-lockfile|immutable)(?!\S)")
+_NO_FLAGS = re.compile(r"[\"\\`$\n]|\A-[DW] ?[a-z](?!.*--cfg)")
 _UNKNOWN = "\ufffc"
 """What is in the place of an expression that is not known."""
 _BRANCHES = re.compile(r"^[ \t]*(?:if|case) (?:[^\n]*\n){0,60}?[^\n]*\b(?:fi|esac)\b[^\n]*", re.MULTILINE)
@@ -61,7 +64,7 @@ _MARK = re.compile(r"^[ \t]*(?://+|#+)[ \t]?(?:-? *[a-z][\w-]*: [^\n]*)?|https?:
 
 class Line(NamedTuple):
     """A command: its folder ("" is the root), whether it is told as it is written, whether it runs each time on Linux,
-    and the name of its step.
+    the name of its step, and the options for compilers that the step sets as variables.
     """
 
     text: str
@@ -69,6 +72,7 @@ class Line(NamedTuple):
     whole: bool = True
     always: bool = True
     step: str = ""
+    env: str = ""
 
 
 class Job(NamedTuple):
@@ -103,7 +107,10 @@ def jobs(tree: Tree) -> list[Job]:
 
 def jobs_of(tree: Tree, path: str) -> list[Job]:
     """Return the jobs in a file of settings; none where it cannot be read."""
-    return _jobs(path, tree.text(path))
+
+    # Where no lock file is in the repository, an earlier step of CI makes it.
+    locked = any(one.endswith(_LOCKS) for one in tree.files)
+    return _jobs(path, tree.text(path) if locked else _LOCKED.sub("", tree.text(path)))
 
 
 @lru_cache(maxsize=64)
@@ -151,12 +158,15 @@ def _job(path: str, name: str, job: dict[str, Any], settings: dict[str, Any]) ->
             folder = str(_table(_table(scope.get("defaults")).get("run")).get("working-directory", folder))
             env |= {key: value for key, value in _table(scope.get("env")).items() if isinstance(value, str)}
         folder = _filled(str(step.get("working-directory", folder)), env)
+        # What only makes errors of warnings changes nothing else.
+        flags = {key: str(value) for key, value in _table(step.get("env")).items() if key.endswith("FLAGS")}
+        front = "".join(f'{key}="{value}" ' for key, value in flags.items() if not _NO_FLAGS.search(value))
         for line in lines_of(_filled(str(step.get("run") or ""), env), folder):
             text = _known(line.text)
             when = str(step.get("if", ""))
             always = not _SELDOM.search(when) or _ON_LINUX.search(when) is not None
             if text and _UNKNOWN not in line.folder:
-                lines.append(Line(text, line.folder, text == line.text, always, str(step.get("name", name))))
+                lines.append(Line(text, line.folder, text == line.text, always, str(step.get("name", name)), front))
     named = {key: values for key, values in runs_on.items() if "?" in values or any(map(_ON.match, values))}
     return Job(path, lines, named, [f"`{one}`" for one in _table(job.get("services"))])
 

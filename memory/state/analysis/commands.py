@@ -51,11 +51,12 @@ _SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
 _PLAIN = re.compile(r"(?!.*(?<!/)\.\.\.)[\w./:@=,+\-!' \"]{1,160}")
 _INLINE = re.compile(r"`([^`\n]+)`")
 _BUILDS = re.compile(r"(?:cmake|meson|autoreconf|\./configure|make|cargo build|go build|git submodule)(?!\S)")
-_ALTERNATIVES = re.compile(r"\w\|\w")
 _ALONE = re.compile(r".+ .+|tox|nox|[\w./-]+\.(?:sh|ps1|cmd)")
 """Code in a sentence that may be a command."""
-_COMMAND_LINE = re.compile(r"(?!\S+/\Z|\S+:\s|\w+@\d)(?:[a-z@]|\./|[A-Z_]+=)(?!.*[.,:;]$)[^\n]+")
+_COMMAND_LINE = re.compile(r"(?!\S+/\Z|\S+:\s|\w+@\d|.*(?:[,:;]|\S\.)$|.*\w\|\w)(?:[a-z@]|\./|[A-Z_]+=)[^\n]+")
 """A line of code that looks like a command, not like what it prints."""
+_ALL_IN_ONE = re.compile(r"\bbuilds? [^\n:]{0,40}\band runs? (?:all )?(?:the )?tests:\s+(?:```\w*\s+|`)?(\./[\w./-]+)")
+"""A sentence that tells one command for the build and the tests."""
 _TARGET = re.compile(
     r"^((?:#[^\n]*\n){0,5})([A-Za-z][\w.-]{0,60})(?:[ \t]+[\w*+-]+(?:=\S*)?)*[ \t]*:(?![=:])"
     r"([^\n]*(?:\n[\t ]+[^\n]*)*)",
@@ -84,7 +85,7 @@ _PREPARES = re.compile(
 _OF_CHECKS = re.compile(r"lint|type|style|format", re.IGNORECASE)
 _CHECKS = re.compile(r"test|spec|lint|check|types?\b|generat|investigat|style|format")
 _NO_GATE = re.compile(
-    r"install|publish|deploy|release|upload|docs?\b|bench|fuzz|clover|set-?up|[<>|&]|(?-i:[A-Z]=)", re.I
+    r"install|publish|deploy|release|upload|docs?\b|bench|fuzz|clover|ctest.* -L|set-?up|[<>|&]|(?-i:[A-Z]=)", re.I
 )
 """What a target or script is called that checks something, and what is no check of a change."""
 _OF_MACHINE = re.compile(
@@ -97,7 +98,7 @@ _LANGUAGES = {
     "Swift": ("swift",), "Perl": ("perl",), "R": ("r",), "Dart": ("sdk",),
 }  # fmt: skip
 """What workflows call the versions of a language."""
-_MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_CHARACTERS = 8, 6, 10, 4, 120_000
+_MOST_QUOTED, _MOST_TOLD, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_CHARACTERS = 8, 12, 6, 10, 4, 120_000
 
 
 class Command(NamedTuple):
@@ -160,6 +161,9 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         for one in _read(line, source, scripts)
         if (one.words != ("make",) or makes or ".md`" in one.source) and not beside.search(one.text)
     ]
+    for path in filter(_GUIDE.fullmatch, tree.files):
+        if (whole := _ALL_IN_ONE.search(tree.text(path))) and tree.has(whole[1].removeprefix("./")):
+            found[:0] = [Command(kind, (whole[1],), f"from `{path}`") for kind in ("build", "test")]
     # What is usual counts only where nothing is said or run, or only a part of it; a lock file tells the set-up.
     runs = bool(found) or any(job.lines for job in jobs(tree))
     parts = [one.text for one in found if one.kind != kinds.SET_UP and kinds.PART.search(one.text)]
@@ -178,8 +182,6 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         text, source = one_test(tree, projects, best["test"].text, said, scripts)
         if words := _split(text):
             best[kinds.ONE_TEST] = Command(kinds.ONE_TEST, words, source)
-    if "test" in best and "build" in best and best["build"].words == best["test"].words:
-        del best["build"]
     return [best[kind] for kind in kinds.PURPOSES if kind in best]
 
 
@@ -236,21 +238,24 @@ def _told(tree: Tree) -> list[Told]:
 
 
 def _commands_in(tree: Tree, section: Section) -> list[Line]:
-    """Return the commands in a section: those of its blocks of code, then those in its sentences."""
-    codes = [block for block in section.blocks if isinstance(block, Code)]
-    # What is shown before a clone is made is not about it.
-    codes = codes[next((at for at, block in enumerate(codes) if "git clone " in block.text), 0) :]
-    shown = "\n".join(block.text for block in codes if block.language in SHELLS)
-    lines = [line for line in lines_of(shown) if _COMMAND_LINE.fullmatch(line.text)]
-    lines = [line for line in lines if re.search("[ /]", line.text) or _is_own(tree, line.text)]
-    texts = [block.text for block in codes if block.language == "indented"]
-    said = "\n".join([*section.paragraphs, *(item.text for item in section.items)])
-    texts += filter(_ALONE.fullmatch, _INLINE.findall(said))
-    lines += [line for text in texts for line in lines_of(text) if _is_own(tree, line.text)]
+    """Return the commands in the blocks of code and the sentences of a section, in their order."""
+    shown = ""
+    for block in section.blocks:
+        text = block if isinstance(block, str) else block.text
+        if not isinstance(block, Code):
+            text = "\n".join(filter(_ALONE.fullmatch, _INLINE.findall(text)))
+        if not isinstance(block, Code) or (block.language == "indented" and not re.match(r"\$ |.*\n\$ ", text)):
+            text = "\n".join(f"cd {one.folder or '.'}\n{one.text}" for one in lines_of(text) if _is_own(tree, one.text))
+        elif block.language not in (*SHELLS, "indented"):
+            continue
+        # What is shown before a clone is made is not about it, and what runs in quotes does so elsewhere.
+        text = re.sub(r"'[^'&]*&&[^']*'", "''", text)
+        shown = text if isinstance(block, Code) and "git clone " in text else f"{shown}\n{text}"
     # Who has cloned the project is at its root.
     here = tree.root.rpartition("/")[2]
-    lines = [line for line in lines if not _ALTERNATIVES.search(line.text)]
-    return [line._replace(folder="") if line.folder == here else line for line in lines]
+    lines = [line._replace(folder="") if line.folder == here else line for line in lines_of(shown)]
+    lines = [line for line in lines if _COMMAND_LINE.fullmatch(line.text)]
+    return [line for line in lines if re.search("[ /]", line.text) or _is_own(tree, line.text)]
 
 
 def _test_jobs(tree: Tree) -> list[Job]:
@@ -272,8 +277,7 @@ def _lines(tree: Tree, told: list[Told]) -> Iterator[tuple[str, str]]:
         # The set-up of another job than that of the tests is for something else.
         if not line.folder and ((job in tested[:1] and line.always) or kinds.kind_of(line.text, {})[0] != kinds.SET_UP)
     ]
-    yield from ((line.text, f"from `{path}`") for line, path in run if line.whole)
-    yield from ((line.text, f"like `{path}`") for line, path in run if not line.whole)
+    yield from ((line.text, f"{'from' if line.whole and not line.env else 'like'} `{path}`") for line, path in run)
 
 
 def _named(tree: Tree, own: list[Script]) -> Iterator[tuple[str, str]]:
@@ -328,7 +332,7 @@ def how_to_work(tree: Tree) -> list[str]:
         texts = [text for text in dict.fromkeys(texts) if kinds.is_step(text) and not re.search("`|&& mkdir", text)]
         if any(_is_own(tree, text) for text in texts) and not known.issuperset(texts):
             title = f", “{section.title}”" if section.title else ""
-            notes.append(f"From `{section.path}`{title}: {', '.join(f'`{text}`' for text in texts[:_MOST_QUOTED])}.")
+            notes.append(f"From `{section.path}`{title}: {listed([f'`{text}`' for text in texts], _MOST_TOLD)}.")
             known.update(texts)
     return notes[:_MOST_SECTIONS]
 
@@ -400,7 +404,7 @@ def _also_in_ci(tree: Tree, told: list[str]) -> Iterator[str]:
     """Yield what else the main settings of CI test, check and generate at the root, but for what is `told`."""
     main = next((job.path for job in jobs(tree)), "")
     lines = [line for job in jobs(tree) if job.path == main for line in job.lines if line.always and line.whole]
-    texts = dict.fromkeys(line.text for line in lines if not line.folder and _gates(tree, line.text))
+    texts = dict.fromkeys(f"{line.env}{line.text}" for line in lines if not line.folder and _gates(tree, line.text))
     said = [f"`{text}`" for text in texts if text not in told and not any(f"`{text}`" in one for one in told)]
     if said:
         yield f"CI also runs {', '.join(said[:_MOST_QUOTED])} (from `{main}`)."

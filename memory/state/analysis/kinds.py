@@ -20,8 +20,8 @@ _SCRIPT_NAMES = (
 )  # fmt: skip
 _TOOLS = (
     (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync|(?:composer|poetry|pdm"
-             r"|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]|meson setup|autoreconf -"
-             r"|cpanm --installdeps|dart pub get|\./configure$|(?:sh |\./)autogen\.sh$|git submodule update"
+             r"|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake (?:-[SB]|--preset \S+)|meson setup|autoreconf"
+             r" -|cpanm --installdeps|dart pub get|\./configure$|(?:sh |\./)autogen\.sh$|git submodule update"
              r"|(?:python3? -m )?pip install (?!.*[<>=])(?=.*(?:-e|-r|--group|\.(?:\[[\w,-]+\])?)(?: |$))\S[^&|]*$"),
     ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types?|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
@@ -38,7 +38,7 @@ _TOOLS = (
              r"|(?:\./)?mvnw?(?!.* --version)(?: -\S+)*$|(?:bash |sh |\./)?scripts?/tests?(?:-cov)?(?:\.sh)?$"
              r"|\./(?:run[-_])?(?:unit[-_]?)?tests?\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
-    ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build \w+|mix compile"
+    ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build (?:--preset )?\w+|mix compile"
               r"|(?:\./)?mvnw? (?:\S+ )*?package|make(?: all\b.*| -j ?\d*)?$"),
 )  # fmt: skip
 RUN_SCRIPT = re.compile(
@@ -65,8 +65,8 @@ PART = re.compile(
     r"|--testNamePattern|(?:^| )-run |--manifest-path|(?:^| )-[knt] |--test |--doc\b|--lib\b|--target|packages/"
     r"|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)(?!\w)|pytest.* -m |phpunit.* -c |go test.* \./\w"
     r"|-bench|-fuzz|nightly| -Z |--formatter|swift .*--(?:no|disable)-|cargo .*(?:--features|--no-default)|--profile"
-    r"|(?:^| )-D\w+\.\w|--with |^go test(?: -\w+)*$|^ctest(?!.*--test-dir)|[-:]cov|:ci\b|--release"
-    r"|meson \w+ (?:-C )?(?!build\b(?!-))\w"
+    r"|(?:^| )-D\w+\.\w|--with |^go test(?: -\w+)*$|^ctest(?!.*--(?:test-dir|preset))|[-:]cov|:ci\b|--release"
+    r"|ctest.* -[LER]+ |meson \w+ (?:-C )?(?!build\b(?!-))\w"
 )
 """Commands for a part of the work, or under special conditions."""
 _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")

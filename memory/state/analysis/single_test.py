@@ -10,10 +10,10 @@ from .manifests import Project, glob
 from .tree import Tree
 from .tree import is_test as is_test_file
 
-ENV = re.compile(r"\A(?:[A-Z_]+=\S* +)+")
+ENV = re.compile(r"\A(?:[A-Z_]+=(?:\"[^\"\n]*\"|(?!\")\S*) +)+")
 """The variables that are set for a command."""
 _OF_TEST = re.compile(r"(?:bundle exec )?(?:ruby|python3?|node|perl|php|m) (?:-\S+ )*\S*test")
-_BY_NAME = re.compile(r" (?:--(?:name|filter|tests)|-[kt]|-run|-Dtest)[ =]|\w::\w|\.\w+:\d+")
+_BY_NAME = re.compile(r" (?:--(?:name|filter|tests)|-[ktR]|-run|-Dtest)[ =]|\w::\w|\.\w+:\d+")
 _SELECTS = re.compile(
     rf"(?!.*(?:playwright|browser|e2e|bench)).*(?:{_BY_NAME.pattern}|\btest_\w+|\[match\]"
     r"|(?:\b(?:tests?|specs?|t)|__tests__)/\S*\w\.\w+|\w[._](?:test|spec)\.\w+)"
