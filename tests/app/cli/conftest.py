@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from app.cli import session
 from app.main import run
 from tests import commands
 from tests.clock import standing
+from tests.contract import place
 from tests.fixture_files import sample, sample_names
 
 NOW = "2024-01-15T12:00:00Z"
@@ -34,18 +34,8 @@ HOSTILE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(place.Answer):
     """What a run gave back."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        """Return stdout as the one JSON document that it is."""
-        return json.loads(self.out)
 
     @property
     def objects(self) -> list[Any]:

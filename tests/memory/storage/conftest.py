@@ -13,10 +13,24 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.storage import PrivateState, Store
+from memory.storage import Change, PrivateState, Store
 from tests.patience import PATIENCE, line_of
 
 TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"
+
+NAME = "memory/tasks.md"
+
+
+def write(store: Store, now: datetime, data: bytes | None, path: str = NAME, actor: str = "human") -> Change:
+    """Write or remove one file."""
+    with store.transaction("edit", actor=actor, now=now) as transaction:
+        base = transaction.read(path).base
+        if data is None:
+            assert base is not None
+            transaction.remove(path, base=base)
+        else:
+            transaction.write(path, data, base=base)
+        return transaction.commit(f"wrote {path}")
 
 
 @pytest.fixture
@@ -66,7 +80,7 @@ class Child:
     def __init__(self, workspace: Path, code: str) -> None:
         """Start it; `code` sees `store`, `now` and `say`."""
         start = (
-            "import sys, datetime, pathlib\nfrom memory.storage import PrivateState, Store\n"
+            "import sys, datetime, pathlib\nfrom memory.storage import Change, PrivateState, Store\n"
             f"shop = pathlib.Path({str(workspace)!r})\n"
             f"store = Store(shop / '.aiter', state=PrivateState(None, shop), lock_timeout={PATIENCE})\n"
             "now = datetime.datetime(2024, 1, 15, tzinfo=datetime.UTC)\n"

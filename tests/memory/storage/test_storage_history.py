@@ -12,21 +12,8 @@ import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import redo_in, revert_in, undo_in
-from memory.storage import Change, PrivateState, Store
-
-NAME = "memory/tasks.md"
-
-
-def write(store: Store, now: datetime, data: bytes | None, path: str = NAME, actor: str = "human") -> Change:
-    """Write or remove one file."""
-    with store.transaction("edit", actor=actor, now=now) as transaction:
-        base = transaction.read(path).base
-        if data is None:
-            assert base is not None
-            transaction.remove(path, base=base)
-        else:
-            transaction.write(path, data, base=base)
-        return transaction.commit(f"{path}: {data!r}")
+from memory.storage import PrivateState, Store
+from tests.memory.storage.conftest import write
 
 
 def test_of_two_at_once_each_takes_another_change(

@@ -15,8 +15,9 @@ import pytest
 
 from memory.errors import MemdeckError
 from memory.history.undo import revert_in, undo_in
-from memory.storage import Change, PrivateState, Store
+from memory.storage import PrivateState, Store
 from memory.storage.records import CHANGES
+from tests.memory.storage.conftest import write
 from tests.patience import reap
 
 TASKS = "memory/tasks.md"
@@ -27,18 +28,6 @@ SHOWN = f".aiter/{TASKS}"
 def reopened(workspace: Path, tmp_path: Path) -> Callable[[], Store]:
     """Return a function that opens the workspace as another process would."""
     return lambda: Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace))
-
-
-def write(store: Store, now: datetime, data: bytes | None, path: str = TASKS, actor: str = "human") -> Change:
-    """Write or remove one file."""
-    with store.transaction("edit", actor=actor, now=now) as transaction:
-        base = transaction.read(path).base
-        if data is None:
-            assert base is not None
-            transaction.remove(path, base=base)
-        else:
-            transaction.write(path, data, base=base)
-        return transaction.commit(f"wrote {path}")
 
 
 def log_path(store: Store) -> Path:
