@@ -14,6 +14,7 @@ from pathlib import Path
 from bench.measure import Case, Figure
 from bench.places import NOW, Places, memdeck
 from bench.reference import OPEN_TASK
+from bench.screen_part import urgent_titles
 from bench.terminal import Screen
 
 MINIMAL = "minimal application"
@@ -49,12 +50,15 @@ def key_cases(places: Places, size: str) -> Iterator[Case]:
     root = places.workspace(size)
     tasks = places.memory(root) / "tasks.md"
     titles = [title for _, title in OPEN_TASK.findall(tasks.read_text("utf-8"))]
-    wanted = [title for title in titles[:10] if title.isascii() and len(title) < 32]
+    wanted, urgent = (
+        [title for title in first[:10] if title.isascii() and len(title) < 32]
+        for first in (titles, urgent_titles(root))
+    )
     pages = PAGES.get(size, 30)
 
     yield _case(MINIMAL, partial(_minimal, places=places, tasks=tasks, wanted=wanted), pages)
     for view, key in VIEWS:
-        yield _case(view, partial(_view, places=places, size=size, view=key, wanted=wanted), pages)
+        yield _case(view, partial(_view, places=places, size=size, view=key, wanted=urgent), pages)
 
 
 def _case(name: str, start: Callable[[ExitStack], Screen], pages: int) -> Case:

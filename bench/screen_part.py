@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from bench.measure import Case
 from bench.places import NOW, Places, memdeck
@@ -14,13 +15,18 @@ from memory.files.tasks.order import SORTS, sort_key
 from memory.workspace import Workspace
 
 
+def urgent_titles(root: Path) -> list[str]:
+    """Return the titles of the pending tasks of a workspace in the order in which the application lists them."""
+    snapshot = Workspace.open(root, state_home=root / "none").snapshot()
+    urgent = sorted(snapshot.tasks.in_section("pending"), key=sort_key(SORTS[0], NOW, snapshot.zone))
+    return [task.title for task in urgent]
+
+
 def screen_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield the two applications for one size; both show every task: 2,000 rows at M, 20,000 at L."""
     root = places.workspace(size)
     tasks = places.memory(root) / "tasks.md"
     titles = [title for _, title in OPEN_TASK.findall(tasks.read_text("utf-8"))]
-    snapshot = Workspace.open(root, state_home=root / "none").snapshot()
-    urgent = sorted(snapshot.tasks.in_section("pending"), key=sort_key(SORTS[0], NOW, snapshot.zone))
     floor = "minimal Textual application"
 
     def show(command: Callable[[], list[str]], first: list[str]) -> Callable[[], dict[str, float]]:
@@ -44,7 +50,7 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
         return [memdeck(), str(root), "--now", NOW.isoformat()]
 
     yield Case(floor, show(lambda: [sys.executable, "-m", "bench.minimal_app", str(tasks)], titles))
-    yield Case("memdeck", show(ours, [task.title for task in urgent]), compared_with=floor, target=1.5)
+    yield Case("memdeck", show(ours, urgent_titles(root)), compared_with=floor, target=1.5)
     for name, command, prepare in screen_peers(places, size):
         key = UP if name == "toolong" else b"j"
         yield Case(name, _opened(command, titles, key), prepare, floor)
